@@ -18,18 +18,13 @@ export interface Anchor extends LineRange {
   readonly isReanchored: boolean;
 }
 
-/** A part of a quote with more characters is only searched for as whole lines. */
-const maxPartLength = 1_000;
 /** A shorter part of a line, or one of punctuation, stands in unrelated lines, too. */
 const minPartLength = 4;
 
 interface QuoteIndex {
   /** The lines of a place: its own, if its snippet is there or nowhere, else those of its snippet; undefined if neither is known. */
   readonly anchorOf: (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchor | undefined;
-  /**
-   * A line of dots in a quote stands for any lines. Undefined for a quote that is too short to be significant. A quote without a line of dots may have any
-   * length.
-   */
+  /** A line of dots in a quote stands for any lines. Undefined for a quote that is too short to be significant. */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 
@@ -40,7 +35,7 @@ export function indexQuotes(lines: readonly string[]): QuoteIndex {
   return {
     anchorOf: (place) => {
       const reported = reportedLines(place, lines.length);
-      const quoted = trimBlank(splitLines(place.snippet ?? ''));
+      const quoted = splitLines((place.snippet ?? '').trim());
       const wanted = quoted.map(compact).filter((text) => text !== '');
       if (reported !== undefined) {
         // Most snippets are at their line: the whole text is searched only for the others.
@@ -59,14 +54,9 @@ export function indexQuotes(lines: readonly string[]): QuoteIndex {
       return isInside ? { ...reported, isReanchored: false } : { ...found, isReanchored: true };
     },
     isQuoted: (quote) => {
-      const parts = partsOf(quote);
-      const significant = parts.filter((part) => isSignificant(part.join('')));
-      if (significant.length === 0) return undefined;
-      const found = significant.map((part) =>
-        parts.length === 1 || part.join('').length <= maxPartLength
-          ? findSnippet(code(), part)
-          : findWhole(code(), part),
-      );
+      const parts = partsOf(quote).filter((part) => isSignificant(part.join('')));
+      if (parts.length === 0) return undefined;
+      const found = parts.map((part) => findSnippet(code(), part));
       return found.includes(undefined) ? 'tooLong' : found.every((ranges) => ranges?.length !== 0);
     },
   };
@@ -83,26 +73,20 @@ function partsOf(quote: string): readonly (readonly string[])[] {
   return parts;
 }
 
-/** Finds a snippet as whole lines; undefined if there is none, for it may still be in parts of lines. */
-function findWhole(code: CodeLines, wanted: readonly string[]): readonly number[] | undefined {
-  const starts = findBlocks(code, wanted);
-  return starts.length > 0 ? starts : undefined;
-}
-
 /** Undefined when the first line is unknown, or past the end. */
 function reportedLines(
   { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
   lineCount: number,
 ): LineRange | undefined {
-  const isLine = startLine !== undefined && Number.isInteger(startLine) && startLine >= 1;
-  if (!isLine || startLine > lineCount) return undefined;
-  return { startLine, endLine: Math.min(Math.max(startLine, endLine ?? startLine), lineCount) };
+  if (startLine === undefined || startLine > lineCount) return undefined;
+  return { startLine, endLine: Math.min(endLine ?? startLine, lineCount) };
 }
 
 /** Finds a snippet as whole lines, else as parts of lines; undefined where that would take too long. */
 function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineRange[] | undefined {
   if (wanted.length === 0) return [];
-  const starts = findWhole(code, wanted) ?? findParts(code, wanted);
+  const whole = findBlocks(code, wanted);
+  const starts = whole.length > 0 ? whole : findParts(code, wanted);
   return starts?.map((start) => rangeOf(code, start, wanted.length));
 }
 
@@ -132,10 +116,4 @@ function nearest(ranges: readonly LineRange[], line: number | undefined): LineRa
   const least = distances.reduce((best, distance) => Math.min(best, distance));
   const at = distances.indexOf(least);
   return distances.includes(least, at + 1) ? undefined : ranges[at];
-}
-
-/** Without the blank lines at both ends. */
-function trimBlank(lines: readonly string[]): readonly string[] {
-  const first = lines.findIndex((line) => line.trim() !== '');
-  return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => line.trim() !== '') + 1);
 }

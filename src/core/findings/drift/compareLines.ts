@@ -5,77 +5,93 @@ import { compact, maxComparedLength } from './lineText.ts';
 const maxGapEdits = 100;
 const maxLandmarkEdits = 400;
 
-/** In place of a counterpart: the line has none. */
-export const lost = -1;
-/** In place of a counterpart: the line was not compared. */
-export const uncompared = -2;
+/** Lines of a text that differ from those in their place in the other one. 0-based; `to` and `afterTo` are excluded. */
+export interface Hunk {
+  readonly from: number;
+  readonly to: number;
+  readonly afterFrom: number;
+  readonly afterTo: number;
+  /** False if comparing them would take too long: then some may be the same. */
+  readonly isCompared: boolean;
+}
 
 /** The form in which lines are compared. A very long line keeps its white space. */
 export function comparable(line: string): string {
   return line.length > maxComparedLength ? line : compact(line);
 }
 
-/** For each line of `before` its counterpart in `after` (0-based), `lost` or `uncompared`. */
-export function compareLines(before: readonly string[], after: readonly string[]): Int32Array {
-  const counterparts = new Int32Array(before.length).fill(lost);
+/** The hunks of two texts, in order. All lines between them are the same. */
+export function compareLines(before: readonly string[], after: readonly string[]): readonly Hunk[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
-  for (; head < shorter && before[head] === after[head]; head += 1) counterparts[head] = head;
+  while (head < shorter && before[head] === after[head]) head += 1;
   let tail = 0;
-  for (; tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail); tail += 1)
-    counterparts[before.length - 1 - tail] = after.length - 1 - tail;
-
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
   const middle = before.slice(head, before.length - tail).map(comparable);
   const afterMiddle = after.slice(head, after.length - tail).map(comparable);
-  const compareGap = (from: number, to: number, afterFrom: number, afterTo: number): void => {
-    if (from === to || afterFrom === afterTo) return;
-    const changes = diffArrays(middle.slice(from, to), afterMiddle.slice(afterFrom, afterTo), {
-      maxEditLength: maxGapEdits,
-    });
-    if (changes === undefined) counterparts.fill(uncompared, head + from, head + to);
-    let [line, afterLine] = [head + from, head + afterFrom];
-    for (const { added, removed, count } of changes ?? []) {
-      if (!added && !removed) for (let at = 0; at < count; at += 1) counterparts[line + at] = afterLine + at;
-      if (!added) line += count;
-      if (!removed) afterLine += count;
-    }
-  };
+  const end = [middle.length, afterMiddle.length] as const;
+  const hunks: Hunk[] = [];
   let [from, afterFrom] = [0, 0];
-  for (const landmark of landmarksOf(middle, afterMiddle)) {
-    const at = middle.indexOf(landmark, from);
-    const afterAt = afterMiddle.indexOf(landmark, afterFrom);
-    compareGap(from, at, afterFrom, afterAt);
-    counterparts[head + at] = head + afterAt;
-    [from, afterFrom] = [at + 1, afterAt + 1];
+  for (const [to, afterTo] of [...landmarksOf(middle, afterMiddle), end]) {
+    const [gap, afterGap] = [middle.slice(from, to), afterMiddle.slice(afterFrom, afterTo)];
+    hunks.push(...compareGap(gap, afterGap, head + from, head + afterFrom));
+    [from, afterFrom] = [to + 1, afterTo + 1];
   }
-  compareGap(from, middle.length, afterFrom, afterMiddle.length);
-  return counterparts;
+  return hunks;
 }
 
-/** Lines that occur once in each text, in their common order. They split the comparison into small gaps. */
-function landmarksOf(before: readonly string[], after: readonly string[]): readonly string[] {
-  const [counts, afterCounts] = [countEach(before), countEach(after)];
-  const isLandmark = (text: string): boolean =>
-    text !== '' && counts.get(text) === 1 && afterCounts.get(text) === 1;
+/** `at` and `afterAt` are the positions of the first lines. */
+function compareGap(
+  before: readonly string[],
+  after: readonly string[],
+  at: number,
+  afterAt: number,
+): readonly Hunk[] {
+  if (before.length === 0 && after.length === 0) return [];
+  const whole = { from: at, to: at + before.length, afterFrom: afterAt, afterTo: afterAt + after.length };
+  if (before.length === 0 || after.length === 0) return [{ ...whole, isCompared: true }];
+  const changes = diffArrays([...before], [...after], { maxEditLength: maxGapEdits });
+  if (changes === undefined) return [{ ...whole, isCompared: false }];
+  const hunks: Hunk[] = [];
+  let [to, afterTo] = [at, afterAt];
+  for (const { added, removed, count } of changes) {
+    let [from, afterFrom] = [to, afterTo];
+    if (!added) to += count;
+    if (!removed) afterTo += count;
+    if (!added && !removed) continue;
+    // What is deleted, and what is inserted in its place, are two changes.
+    const last = hunks.at(-1);
+    if (last?.to === from && last.afterTo === afterFrom) ({ from, afterFrom } = hunks.pop() ?? last);
+    hunks.push({ from, to, afterFrom, afterTo, isCompared: true });
+  }
+  return hunks;
+}
+
+/** The positions of lines that occur once in each text, in their common order. They split the comparison into small gaps. */
+function landmarksOf(
+  before: readonly string[],
+  after: readonly string[],
+): readonly (readonly [at: number, afterAt: number])[] {
+  const [places, afterPlaces] = [uniqueIn(before), uniqueIn(after)];
+  const isLandmark = (text: string): boolean => text !== '' && places.has(text) && afterPlaces.has(text);
   const changes = diffArrays(before.filter(isLandmark), after.filter(isLandmark), {
     maxEditLength: maxLandmarkEdits,
   });
-  return (changes ?? []).flatMap(({ added, removed, value }) => (added || removed ? [] : value));
+  return (changes ?? [])
+    .flatMap(({ added, removed, value }) => (added || removed ? [] : value))
+    .map((text) => [places.get(text) ?? 0, afterPlaces.get(text) ?? 0]);
 }
 
-function countEach(texts: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return counts;
+/** The positions of texts that occur once. */
+function uniqueIn(texts: readonly string[]): ReadonlyMap<string, number> {
+  const positions = Map.groupBy(texts.keys(), (at) => texts[at] ?? '');
+  return new Map([...positions].flatMap(([text, all]) => (all.length > 1 ? [] : [[text, all[0] ?? 0]])));
 }
 
 /** The lines of a range (0-based, ends included) that are not blank; all of them if all are blank. */
 export function codeLinesIn(lines: readonly string[], first: number, last: number): readonly number[] {
   const count = Math.min(last, lines.length - 1) - first + 1;
   const all = Array.from({ length: Math.max(0, count) }, (_, at) => first + at);
-  const code = all.filter((line) => {
-    const text = lines[line] ?? '';
-    return text.length > maxComparedLength || /\S/.test(text);
-  });
+  const code = all.filter((line) => /\S/.test(lines[line] ?? ''));
   return code.length === 0 ? all : code;
 }

@@ -1,5 +1,5 @@
 import { lazily } from '../../yieldingWork.ts';
-import { codeLinesIn, comparable, compareLines, lost, uncompared } from './compareLines.ts';
+import { codeLinesIn, comparable, compareLines, type Hunk } from './compareLines.ts';
 import {
   type CodeLines,
   compact,
@@ -13,18 +13,20 @@ import {
 /** What became of a place since its text was scanned; `unknown` when that text is not available. */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
 
-/** Current lines. For `gone` the nearest line that is left, for `unknown` the same numbers, as far as there are such lines. */
+/** Current lines. For `gone` the line above, for `unknown` the same numbers, as far as there are such lines. */
 export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
-
-/** Follows a range of lines from one text to another. */
-export type LineMap = (range: LineRange) => DriftedRange;
 
 /** A shorter block of code occurs in many places by chance. In characters. */
 const minBlockLength = 8;
 /** If two lines have a smaller share of characters in common, one is not an edit of the other. */
 const minLikeness = 0.5;
+
+interface ChangedLines extends Hunk {
+  /** See `replacementsIn`. */
+  readonly replacements: () => readonly (number | undefined)[];
+}
 
 /** Two texts and their comparison. Lines are 0-based in this file, except in ranges. */
 interface Change {
@@ -32,37 +34,48 @@ interface Change {
   readonly after: readonly string[];
   readonly codeBefore: () => CodeLines;
   readonly codeAfter: () => CodeLines;
-  /** See `compareLines`. */
-  readonly counterparts: Int32Array;
-  /** By the first line of a gap: `replacementsIn` it, computed once for all ranges. */
-  readonly replacements: Map<number, readonly (number | undefined)[]>;
+  readonly hunks: readonly ChangedLines[];
 }
 
 /**
  * Indexes a text, to follow ranges of its lines into later texts. White space, blank lines and line ends do not count, except in very long lines. Code that
  * occurs once in both texts has `moved`. Where comparing would take too long, only such code is followed, and other lines are `unknown`.
  */
-export function followLines(before: readonly string[]): (after: readonly string[]) => LineMap {
+export function followLines(
+  before: readonly string[],
+): (after: readonly string[]) => (range: LineRange) => DriftedRange {
   const codeBefore = lazily(() => readCode(before.map(comparable)));
   return (after) => {
     if (after === before) return (range) => ({ ...range, drift: 'same' });
-    const change = {
-      before,
-      after,
-      codeBefore,
-      codeAfter: lazily(() => readCode(after.map(comparable))),
-      counterparts: compareLines(before, after),
-      replacements: new Map<number, readonly (number | undefined)[]>(),
-    };
-    return (range) => follow(range, change);
+    const hunks = compareLines(before, after).map((hunk) => ({
+      ...hunk,
+      replacements: lazily(() => replacementsIn(hunk, before, after)),
+    }));
+    const codeAfter = lazily(() => readCode(after.map(comparable)));
+    return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
   };
 }
 
+/** What became of a line: its current line, or the changed lines that it is one of. */
+function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedLines {
+  let [low, high] = [0, hunks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((hunks[middle]?.from ?? 0) <= line) low = middle + 1;
+    else high = middle;
+  }
+  // The last one that starts at the line, or before it.
+  const hunk = hunks[low - 1];
+  if (hunk === undefined) return line;
+  return line < hunk.to ? hunk : line - hunk.to + hunk.afterTo;
+}
+
 function follow(range: LineRange, change: Change): DriftedRange {
-  const { before, after, counterparts } = change;
+  const { before, after, hunks } = change;
   const lines = codeLinesIn(before, range.startLine - 1, range.endLine - 1);
   const [first = 0, last = first] = [lines[0], lines.at(-1)];
-  const kept = lines.map((line) => counterparts[line] ?? lost).filter((line) => line >= 0);
+  const found = lines.map((line) => lookUp(line, hunks));
+  const kept = found.filter((each) => typeof each === 'number');
   const [keptFirst = 0, keptLast = keptFirst] = [kept[0], kept.at(-1)];
   const isWhole = kept.length === lines.length;
   if (isWhole && codeLinesIn(after, keptFirst, keptLast).length === kept.length) {
@@ -75,14 +88,18 @@ function follow(range: LineRange, change: Change): DriftedRange {
   const moved = findMoved(block, change);
   if (moved !== undefined) return { ...moved, drift: moved.startLine === first + 1 ? 'same' : 'moved' };
 
-  if (lines.some((line) => counterparts[line] === uncompared)) {
+  if (found.some((each) => typeof each === 'object' && !each.isCompared)) {
     const startLine = Math.min(range.startLine, after.length);
     return { startLine, endLine: Math.min(range.endLine, after.length), drift: 'unknown' };
   }
 
   const keptLength = lengthOf(kept.map((line) => comparable(after[line] ?? '')));
   const isEnoughKept = kept.length > 0 && keptLength >= Math.min(lengthOf(block), minBlockLength);
-  const left = [...(isEnoughKept ? kept : []), ...replacementsOf(lines, change)].sort((a, b) => a - b);
+  const left = found.flatMap((each, at) => {
+    if (typeof each === 'number') return isEnoughKept ? each : [];
+    return each.replacements()[(lines[at] ?? 0) - each.from] ?? [];
+  });
+  left.sort((one, other) => one - other);
   const [start, end = start] = [left[0], left.at(-1)];
   if (start !== undefined && end !== undefined)
     return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
@@ -92,7 +109,8 @@ function follow(range: LineRange, change: Change): DriftedRange {
   const movedLine = findMoved([longest], change);
   if (movedLine !== undefined) return { ...movedLine, drift: 'changed' };
 
-  const line = 1 + nearestKept(first, last, change);
+  const [above = 0] = found.map((each) => (typeof each === 'number' ? each + 1 : each.afterFrom));
+  const line = Math.max(1, above);
   return { startLine: line, endLine: line, drift: 'gone' };
 }
 
@@ -104,58 +122,11 @@ function findMoved(block: readonly string[], { codeBefore, codeAfter }: Change):
   return findBlocks(codeBefore(), block).length === 1 ? rangeOf(codeAfter(), start, block.length) : undefined;
 }
 
-/** The current lines that replaced the lost ones of `lines`. */
-function replacementsOf(lines: readonly number[], change: Change): readonly number[] {
-  const found: number[] = [];
-  let gap: Gap | undefined;
-  let replacements: readonly (number | undefined)[] = [];
-  for (const line of lines) {
-    if (change.counterparts[line] !== lost) continue;
-    if (gap === undefined || line >= gap.to) {
-      gap = gapAround(line, line, change);
-      replacements = change.replacements.get(gap.from) ?? replacementsIn(gap, change);
-      change.replacements.set(gap.from, replacements);
-    }
-    const replacement = replacements[line - gap.from];
-    if (replacement !== undefined) found.push(replacement);
-  }
-  return found;
-}
-
-/** The lines between two kept lines, before and after. `to` and `afterTo` are excluded. */
-interface Gap {
-  readonly from: number;
-  readonly to: number;
-  readonly afterFrom: number;
-  readonly afterTo: number;
-}
-
-/** The gap around lost lines. */
-function gapAround(first: number, last: number, { counterparts, after }: Change): Gap {
-  let from = first;
-  while (from > 0 && (counterparts[from - 1] ?? 0) < 0) from -= 1;
-  let to = last + 1;
-  while (to < counterparts.length && (counterparts[to] ?? 0) < 0) to += 1;
-  return {
-    from,
-    to,
-    afterFrom: (counterparts[from - 1] ?? -1) + 1,
-    afterTo: counterparts[to] ?? after.length,
-  };
-}
-
-/** The current line of the kept line nearest to a range. */
-function nearestKept(first: number, last: number, change: Change): number {
-  const { from, to, afterFrom, afterTo } = gapAround(first, last, change);
-  const [hasAbove, hasBelow] = [from > 0, to < change.before.length];
-  if (hasAbove && (!hasBelow || first - from < to - last)) return afterFrom - 1;
-  return hasBelow ? afterTo : Math.min(first, change.after.length - 1);
-}
-
-/** For each line of a gap: the current line most like it, else the first non-blank one that is like no other line. */
+/** For each changed line: the current line most like it, else the first non-blank one that is like no other line. */
 function replacementsIn(
-  { from, to, afterFrom, afterTo }: Gap,
-  { before, after }: Change,
+  { from, to, afterFrom, afterTo }: Hunk,
+  before: readonly string[],
+  after: readonly string[],
 ): readonly (number | undefined)[] {
   const written = after.slice(afterFrom, afterTo).map(comparable);
   const mostAlike = before.slice(from, to).map((line) => indexOfMostAlike(comparable(line), written));

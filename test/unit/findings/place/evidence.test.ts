@@ -85,9 +85,9 @@ test('F140 the evidence of a quote is in the sent text of its file, however it i
       'asSent',
     ],
     [
-      'very long, with lines left out, and part of a line at most',
+      'very long, with lines left out, and invented',
       { file: 'src/bundled.js', line: 1, snippet: `begin();\n…\n${bundled}g(x);` },
-      'unchecked: quote',
+      'notAsSent: quote',
     ],
     ['invented', { line: 4, snippet: 'return db.query(sql, [id]);' }, 'notAsSent: quote'],
     [
