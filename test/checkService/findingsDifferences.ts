@@ -1,3 +1,4 @@
+import type { BlockKind } from '../../src/core/findings/finding.ts';
 import * as aliases from '../../src/core/findings/parse/aliases.ts';
 import { type KeyPath, normalKey } from '../../src/core/json.ts';
 import { propertiesOf, type Schema } from './schemaDifferences.ts';
@@ -8,8 +9,8 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   title: aliases.TITLE,
   severity: aliases.SEVERITY,
   description: aliases.DESCRIPTION,
-  recommendation: aliases.RECOMMENDATION,
-  'further prose': aliases.BLOCKS.flatMap(({ paths }) => paths),
+  recommendation: textPaths((kind) => kind === 'recommendation'),
+  'further prose': textPaths((kind) => kind !== 'recommendation' && kind !== 'details'),
   places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths),
   file: aliases.FILE,
   'start line': aliases.START_LINE,
@@ -21,6 +22,10 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   CWE: aliases.CWE,
   CVSS: [...aliases.CVSS_SCORE, ...aliases.CVSS_VECTOR],
 };
+
+function textPaths(isAsked: (kind: BlockKind) => boolean): readonly KeyPath[] {
+  return aliases.BLOCKS.filter(({ kind }) => isAsked(kind)).flatMap(({ paths }) => paths);
+}
 
 const NEEDED = ['title', 'severity', 'description', 'file', 'start line'];
 

@@ -55,14 +55,13 @@ export const DESCRIPTION = keyPaths(`
   rule.full_description
 `);
 
-/** Also an alias of the title: the finding's details where it has a better title. */
-export const SUMMARY = keyPaths('summary');
-
 export const BLOCKS: readonly {
   readonly kind: BlockKind;
   readonly paths: readonly KeyPath[];
   readonly style?: TextStyle;
 }[] = [
+  // The first is the description; a summary may be the title.
+  { kind: 'details', paths: [...DESCRIPTION, ...keyPaths('summary')] },
   { kind: 'impact', paths: keyPaths('impact extra.metadata.impact') },
   { kind: 'exploitScenario', paths: keyPaths('exploit_scenario') },
   { kind: 'attackScenario', paths: keyPaths('attack_scenario') },
@@ -71,14 +70,16 @@ export const BLOCKS: readonly {
   { kind: 'rootCause', paths: keyPaths('root_cause technical_analysis') },
   { kind: 'proofOfConcept', paths: keyPaths('poc poc_description proof_of_concept') },
   { kind: 'proofOfConcept', paths: keyPaths('poc_script_code'), style: 'code' },
+  {
+    kind: 'recommendation',
+    paths: keyPaths(`
+      recommendation recommendations remediation solution fix suggested_fix mitigation countermeasure
+      countermeasures how_to_fix remediation_steps recommended_fix suggestion further_recommendations
+      extra.fix rule.help
+    `),
+  },
   { kind: 'other', paths: keyPaths('other_fields') },
 ];
-
-export const RECOMMENDATION = keyPaths(`
-  recommendation recommendations remediation solution fix suggested_fix mitigation countermeasure
-  countermeasures how_to_fix remediation_steps recommended_fix suggestion further_recommendations
-  extra.fix rule.help
-`);
 
 export interface PlaceSource {
   readonly paths: readonly KeyPath[];
@@ -135,7 +136,6 @@ export const END_COLUMN = keyPaths('end_column region.end_column end.column end.
 /** Beside one of these, lines count from 0, too, as language servers do. */
 export const START_CHARACTER = keyPaths('start.character range.start.character');
 export const END_CHARACTER = keyPaths('end.character range.end.character');
-export const CHAR_OFFSET = keyPaths('region.char_offset');
 
 /** Code; `lines` counts when it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');

@@ -115,6 +115,7 @@ function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly F
         isObject(raw) ? { raw, resolved: within({ id }, raw) } : [],
       )
     : value.map((raw) => ({ raw, resolved: isObject(raw) ? within(around, raw) : undefined }));
+  const isOfObject = ({ raw }: Item): boolean => isObject(raw);
   // Saves reading lists of other things.
   if (!areMost(items.filter(isOfObject), hasText)) return [];
   const found = items.map(read);
@@ -124,10 +125,6 @@ function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly F
     areMost(objects, (each) => isFinding(each) || groups.has(each)) &&
     objects.some(groups.size > 0 ? hasLine : isEnough);
   return isList ? found : [];
-}
-
-function isOfObject({ raw }: Item): boolean {
-  return isObject(raw);
 }
 
 /** True for an object without a line that has a list of rated findings. */

@@ -13,18 +13,16 @@ export interface Lines {
   readonly endColumn?: number | undefined;
 }
 
-/** An end without a start becomes the start; an end before the start is dropped. */
+/** Nothing without a start; an end before the start is the start, without a column. */
 export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): Lines {
-  if (startLine === undefined)
-    return { startLine: endLine, startColumn: endLine === undefined ? undefined : startColumn };
-  const last = endLine === undefined || endLine < startLine ? startLine : endLine;
-  const backwards =
-    last === startLine && startColumn !== undefined && endColumn !== undefined && endColumn < startColumn;
+  if (startLine === undefined) return {};
+  const last = Math.max(startLine, endLine ?? startLine);
+  const isBackwards = last === startLine && (startColumn ?? 0) > (endColumn ?? Infinity);
   return {
     startLine,
     endLine: endLine === undefined ? undefined : last,
     startColumn,
-    endColumn: backwards ? undefined : endColumn,
+    endColumn: isBackwards ? undefined : endColumn,
   };
 }
 

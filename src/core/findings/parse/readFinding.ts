@@ -69,40 +69,36 @@ export function readFinding(item: Item): ReadFinding {
     ({ startLine }) => live?.url === undefined || startLine !== undefined,
   );
   if (places.length === 0) used.length = usedBefore;
-  const [description = '', ...details] = textsAt(fields, aliases.DESCRIPTION);
-  const [recommendation = '', ...recommendations] = textsAt(fields, aliases.RECOMMENDATION);
-  const summaries = textsAt(fields, aliases.SUMMARY).filter((text) => text !== name);
-  const title = toTitle(name ?? description.split('\n', 1)[0] ?? '');
+  const read: readonly Block[] = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
+    textsAt(fields, paths, style).flatMap((text) => (text === name ? [] : { kind, text })),
+  );
   const id = firstHit(fields, aliases.ID, toId);
   const rule = firstHit(fields, aliases.RULE, toId);
   const confidence = readConfidence(fields);
   const cwes = readCwes(fields);
   const cvss = readCvss(fields);
-  const blocks: readonly Block[] = [
-    ...toBlocks('details', [...details, ...summaries]),
-    ...aliases.BLOCKS.flatMap(({ kind, paths, style }) => toBlocks(kind, textsAt(fields, paths, style))),
-    ...toBlocks('recommendation', recommendations),
-  ];
-  // The last, since it shows what nothing else has used.
+  // The last, since they are what nothing else has used.
   const others = othersOf(item, used);
-  const allBlocks = others === '' ? blocks : [...blocks, { kind: 'other' as const, text: others }];
+  const whole: readonly Block[] = others === '' ? read : [...read, { kind: 'other', text: others }];
   const isClipped =
     places.length > maxPlaces ||
     (name ?? '').length > maxTitleLength ||
-    [description, recommendation, ...allBlocks.map(({ text }) => text)].some(
-      ({ length }) => length > MAX_TEXT,
-    );
+    whole.some(({ text }) => text.length > MAX_TEXT);
+  const blocks = whole.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) }));
+  const main = blocks.find(({ kind }) => kind === 'details');
+  const advice = blocks.find(({ kind }) => kind === 'recommendation');
+  const description = main?.text ?? '';
   return {
     id,
-    title,
+    title: toTitle(name ?? description.split('\n', 1)[0] ?? ''),
     rule,
     severity,
     severityText,
     confidence,
     summary: summaryOf(description),
-    description: clip(description, MAX_TEXT),
-    blocks: allBlocks.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) })),
-    recommendation: clip(recommendation, MAX_TEXT),
+    description,
+    blocks: blocks.filter((block) => block !== main && block !== advice),
+    recommendation: advice?.text ?? '',
     places: places.slice(0, maxPlaces).map((place) => ({ ...place, inCodePoints: item.inCodePoints })),
     cwes,
     cvss,
@@ -125,10 +121,6 @@ function textsAt(fields: Fields, paths: readonly KeyPath[], style?: TextStyle): 
   }
   texts.delete('');
   return [...texts];
-}
-
-function toBlocks(kind: Block['kind'], texts: readonly string[]): readonly Block[] {
-  return texts.map((text) => ({ kind, text }));
 }
 
 function toTitle(text: string): string {

@@ -123,8 +123,6 @@ function readDraft(object: Fields): Draft {
     endLine,
     startColumn,
     endColumn,
-    charOffset:
-      startLine === undefined ? firstHit(object, aliases.CHAR_OFFSET, (value) => toIndex(value)) : undefined,
     snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, startLine)),
     targetIndex: firstHit(object, aliases.TARGET_INDEX, (value) =>
       typeof value === 'number' ? toIndex(value) : undefined,

@@ -110,7 +110,7 @@ function checkerIn(decoded: DecodedText, path: string): (place: Place) => Checke
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
   return (reported) => {
-    const place = inText(reported, decoded.text);
+    const place = inText(reported, lines);
     return { anchored: anchoredAt(place, anchorOf(place)), evidence: check(place) };
   };
 }
@@ -135,7 +135,7 @@ function withoutText({
     sent.map((files) => files !== undefined),
   );
   const anchorHere = async (place: Place): Promise<Place> => {
-    const needsText = (place.snippet ?? place.charOffset) !== undefined || place.inCodePoints === true;
+    const needsText = place.snippet !== undefined || place.inCodePoints === true;
     const found = needsText ? await locate(place) : undefined;
     const content = found && (await readTextBelow(found.folder, found.path));
     return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;

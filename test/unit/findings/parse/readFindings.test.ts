@@ -139,22 +139,12 @@ describe('a findings file that was too large', () => {
   });
 });
 
-test('F173 an offset, and columns in code points, are shown in the text that is here', async (t) => {
+test('F173 columns in code points are shown in the text that is here', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const at = (region: object): object => ({
-    message: { text: 'Flaw.' },
-    locations: [{ physicalLocation: { artifactLocation: { uri: 'a.js' }, region } }],
-  });
-  const results = [at({ charOffset: 8 }), at({ startLine: 1, startColumn: 2 })];
+  const region = { startLine: 1, startColumn: 2 };
+  const locations = [{ physicalLocation: { artifactLocation: { uri: 'a.js' }, region } }];
+  const results = [{ message: { text: 'Flaw.' }, locations }];
   const run = { tool: {}, columnKind: 'unicodeCodePoints', results };
-  await fixture.addRun(['shop'], JSON.stringify({ version: '2.1.0', runs: [run] }), {
-    'a.js': '😀 one\ntwo\n',
-  });
-  assert.deepEqual(
-    fixture.store.all().map(({ places: [place] }) => [place?.startLine, place?.startColumn]),
-    [
-      [2, 3],
-      [1, 3],
-    ],
-  );
+  await fixture.addRun(['shop'], JSON.stringify({ version: '2.1.0', runs: [run] }), { 'a.js': '😀 one' });
+  assert.equal(fixture.store.all()[0]?.places[0]?.startColumn, 3);
 });
