@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { setUpFindings } from '../findingFixture.ts';
 
 test('a decision applies to the finding in later runs of its folder, and to no other finding', async (t) => {
@@ -29,123 +30,85 @@ test('a decision applies to the finding in later runs of its folder, and to no o
   assert.equal(fixture.store.findByIndex(first.run.id, 0), undefined);
 });
 
-/** The triage states by title in the next run after `decide` in the first one. */
-async function inTheNextRun(
-  t: TestContext,
-  first: readonly object[],
-  decidedOn: string,
-  next: readonly object[],
-): Promise<Record<string, string>> {
-  const fixture = await setUpFindings(t, 'shop');
-  const findings = (items: readonly object[]) =>
-    JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
-  const states = () =>
-    Object.fromEntries(
-      fixture.store
-        .all()
-        .map(({ finding: { title }, triage, decidedBefore: before }) => [
-          title,
-          before === undefined ? triage.state : `${triage.state}, before ${before.state}`,
-        ]),
-    );
-  const run = await fixture.addRun(['shop'], findings(first));
-  const about = fixture.store.all().filter(({ finding: { title } }) => title === decidedOn);
-  await fixture.store.setTriage(about, 'fixed', '');
-  await fixture.addRun(['shop'], findings(next));
-  const found = states();
-  await fixture.store.show(run);
-  assert.equal(states()[decidedOn], 'fixed', 'in its own run it holds');
-  return found;
-}
-
-for (const [name, first, next, wanted] of [
+const [first, second] = [
+  { title: 'A', line: 3 },
+  { title: 'A', line: 2 },
+];
+const sure = ['A', 'B'].map((title) => ({ title, severity: 'low' }));
+for (const [name, decidedOn, before, next, wanted] of [
   [
-    'of two that differ only in their titles, the remaining one is not hidden',
+    'two differ only in titles: the remaining one',
+    'A',
     [{ title: 'A' }, { title: 'B' }],
     [{ title: 'B' }],
-    { B: 'open' },
+    ['B: open'],
+  ],
+  ['two are indistinguishable: the remaining one', 'A', [first, second], [second], ['A: open before fixed']],
+  [
+    'one becomes two indistinguishable ones: neither',
+    'A',
+    [first],
+    [first, second],
+    ['A: open before fixed', 'A: open'],
   ],
   [
-    'of two indistinguishable ones, the remaining one is not hidden',
-    [
-      { title: 'A', line: 3 },
-      { title: 'A', line: 2 },
-    ],
-    [{ title: 'A', line: 2 }],
-    { A: 'open, before fixed' },
+    'no title, no quote: the next such one',
+    '',
+    [{ line: 3 }, ...sure],
+    [{ line: 90 }, ...sure],
+    [': open', 'A: open', 'B: open'],
   ],
-  [
-    'one becomes two indistinguishable ones: neither is hidden',
-    [{ title: 'A', line: 3 }],
-    [
-      { title: 'A', line: 3 },
-      { title: 'A', line: 2 },
-    ],
-    { A: 'open' },
-  ],
-] satisfies readonly [string, readonly object[], readonly object[], Record<string, string>][])
-  test(`F109 a decision in the next run: ${name}`, async (t) => {
-    assert.deepEqual(await inTheNextRun(t, first, 'A', next), wanted);
+] as const)
+  test(`F109 a decision does not hide in the next run, of ${name}`, async (t) => {
+    const fixture = await setUpFindings(t, 'shop');
+    const { store } = fixture;
+    const findings = (items: readonly object[]) =>
+      JSON.stringify(items.map((item) => ({ severity: 'critical', cwe: 89, file: 'a.js', ...item })));
+    const stateOf = ({ finding: { title }, triage, decidedBefore }: ShownFinding): string =>
+      `${title}: ${[triage, decidedBefore].flatMap((each) => each?.state ?? []).join(' before ')}`;
+    const states = () => store.all().map(stateOf);
+    const run = await fixture.addRun(['shop'], findings(before));
+    const about = store.all().filter(({ finding: { title } }) => title === decidedOn);
+    await store.setTriage(about, 'fixed', '');
+    await fixture.addRun(['shop'], findings(next));
+    assert.deepEqual(states(), wanted);
+    await store.show(run);
+    assert.ok(states().includes(`${decidedOn}: fixed`), 'in its own run it holds');
   });
 
-test('F148 of two findings with one title and no quote, a decision applies to the one on its line', async (t) => {
+test('F109 F148 a decision about one of two alike applies to that one in its run, and to the one on its line later', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
+  const { store } = fixture;
   const found = (...lines: readonly number[]): string =>
     JSON.stringify(lines.map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line })));
+  const states = () => store.all().map(({ triage }) => triage.state);
   const sent = { 'a.js': 'code();\n'.repeat(20) };
   await fixture.addRun(['shop'], found(3, 12), sent);
-  await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
+  await store.setTriage(store.all().slice(0, 1), 'falsePositive', 'a constant');
+  await store.load({ force: true });
+  assert.deepEqual(states(), ['falsePositive', 'open']);
   await fixture.addRun(['shop'], found(12, 3), sent);
-  assert.deepEqual(
-    fixture.store.all().map(({ triage }) => triage.state),
-    ['open', 'falsePositive'],
-  );
-});
-
-test('F109 a decision about a finding without title and quote does not apply to the next such one', async (t) => {
-  const sure = ['A', 'B'].map((title) => ({ title, severity: 'low' }));
-  const next = await inTheNextRun(t, [{ line: 3 }, ...sure], '', [{ line: 90 }, ...sure]);
-  assert.deepEqual(next, { '': 'open', A: 'open', B: 'open' });
-});
-
-test('F109 a decision about one of two indistinguishable findings applies to that one in its run', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const findings = [1, 2].map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line }));
-  await fixture.addRun(['shop'], JSON.stringify(findings));
-  await fixture.store.setTriage(fixture.store.all().slice(1), 'falsePositive', 'escaped');
-  await fixture.store.load({ force: true });
-  assert.deepEqual(
-    fixture.store.all().map(({ triage }) => triage.state),
-    ['open', 'falsePositive'],
-  );
+  assert.deepEqual(states(), ['open', 'falsePositive']);
 });
 
 test('a decision is kept when paths are mapped and when files are deleted', async (t) => {
   const fixture = await setUpFindings(t);
-  const shop = path.join(fixture.root, 'shop');
-  fixture.open.add(shop);
-  const findings = [
-    { title: 'mapped', file: 'build/gen/lib.js' },
-    { title: 'goes', file: './a.js' },
-  ];
-  await fixture.addRun(['shop'], JSON.stringify(findings));
+  const { root, open, store } = fixture;
+  const shop = path.join(root, 'shop');
+  open.add(shop);
+  const files = ['build/gen/lib.js', './a.js'];
+  await fixture.addRun(['shop'], JSON.stringify(files.map((file) => ({ title: file, file }))));
   await mkdir(path.join(shop, 'app'));
   await writeFile(path.join(shop, 'app', 'lib.js'), 'a\n');
-  await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'because');
-  const seen = () => fixture.store.all().map(({ triage, places }) => [triage.state, places.length]);
-  assert.deepEqual(seen(), [
-    ['falsePositive', 0],
-    ['falsePositive', 1],
-  ]);
-  await fixture.store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
-  assert.deepEqual(seen(), [
-    ['falsePositive', 1],
-    ['falsePositive', 1],
-  ]);
+  await store.setTriage(store.all(), 'falsePositive', 'because');
+  const places = (): readonly number[] => {
+    assert.ok(store.all().every(({ triage }) => triage.state === 'falsePositive'));
+    return store.all().map((shown) => shown.places.length);
+  };
+  assert.deepEqual(places(), [0, 1]);
+  await store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
+  assert.deepEqual(places(), [1, 1]);
   await rm(path.join(shop, 'a.js'));
-  await fixture.store.load({ force: true });
-  assert.deepEqual(seen(), [
-    ['falsePositive', 1],
-    ['falsePositive', 0],
-  ]);
+  await store.load({ force: true });
+  assert.deepEqual(places(), [1, 0]);
 });

@@ -1,99 +1,45 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
-import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
-import { isUndecided } from '../../../../src/core/findings/triage/triage.ts';
-import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
-import {
-  type NewDecision,
-  TriageStore,
-  type TriageSubject,
-} from '../../../../src/core/findings/triage/triageStore.ts';
-import { silent } from '../../../silentLog.ts';
+import type { TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { identityFor } from '../shownFindings.ts';
-
-const subjectOf = (name: string): Omit<TriageSubject, 'folder'> => ({
-  ...identityOf(identityFor(name)),
-  title: name,
-  path: 'src/a.js',
-});
-
-/** The new decisions in a folder whose findings are not here. */
-function proposalsIn(store: TriageStore, shop: string): readonly NewDecision<Identity>[] {
-  return store.shared(() => []).get(shop)?.proposals ?? [];
-}
+import { setUpTriage } from './openTriage.ts';
 
 const future = Date.UTC(2999, 0, 1);
 
 /** A repository with a colleague's decisions, and the local store. */
 async function clone(t: TestContext) {
-  const root = await mkdtemp(path.join(tmpdir(), 'shared-'));
-  t.after(() => rm(root, { recursive: true, force: true }));
-  const shop = path.join(root, 'shop');
-  const decisions = path.join(shop, '.vscode', 'whitebox-triage');
-  await mkdir(decisions, { recursive: true });
-  const clock = { time: 10_000 };
-  /** Another window on this machine, or on one whose storage is `storage`. */
-  const openWindow = async (storage = 'storage'): Promise<TriageStore> => {
-    const store = new TriageStore({
-      placeFor: (folder) => triagePlaceOf(folder, path.join(root, storage), true),
-      clock: { now: () => clock.time, monotonic: () => 0, sleep: () => Promise.resolve() },
-      log: silent,
-    });
-    await store.load([shop]);
-    return store;
-  };
-  const store = await openWindow();
-  const proposals = () => proposalsIn(store, shop);
+  const triage = await setUpTriage(t);
+  const { shop, decisions } = triage;
+  const store = await triage.open();
+  const proposals = () => triage.proposalsIn(store);
   return {
-    shop,
+    ...triage,
     store,
-    clock,
-    openWindow,
+    proposals,
     textOf: (name: string) => readFile(path.join(decisions, `${name}.json`), 'utf8'),
     files: async () => (await readdir(decisions)).sort(),
-    /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
-    pull: async (name: string, changes: Partial<TriageEntry> = {}, file = name) => {
-      const entry = { state: 'falsePositive', note: 'not reachable', at: 1_000 } as const;
-      const text = formatEntry({ ...entry, ...subjectOf(name), ...changes });
-      await writeFile(path.join(decisions, `${file}.json`), text);
-      clock.time += 1;
-      await utimes(path.join(decisions, `${file}.json`), 0, clock.time / 1_000);
-      await store.reload();
-      return text;
-    },
-    proposals,
+    pull: (name: string, changes?: Partial<TriageEntry>, file?: string) =>
+      triage.pull(store, name, changes, file),
     accept: () => store.accept(shop, proposals()),
     reject: () => store.reject(shop, proposals()),
-    stateOf: (name: string, window = store) => {
-      const entry = window.get(shop, identityFor(name));
-      return entry === undefined || isUndecided(entry) ? undefined : entry.state;
-    },
+    stateOf: (name: string, window = store) => triage.statesIn(window, name)[0],
     proposed: () => proposals().map(({ entry }) => entry.title),
-    decide: (name: string, state: 'open' | 'confirmed') => {
-      clock.time += 1;
-      return store.set([{ folder: shop, ...subjectOf(name) }], state, '');
-    },
+    decide: (name: string, state: 'open' | 'confirmed') => triage.decide(store, name, state),
   };
 }
 
 test('F147 a decision that came with the folder counts once it is accepted into the book, also after a restart', async (t) => {
-  const { pull, accept, stateOf, proposed, proposals, openWindow, textOf } = await clone(t);
+  const { pull, accept, stateOf, proposed, open, textOf } = await clone(t);
   const text = await pull('a');
   assert.deepEqual([stateOf('a'), proposed()], [undefined, ['a']]);
-  const listed = proposals();
-  // What a pull changes after the review is not what was accepted.
-  await pull('a', { state: 'confirmed', at: 2_000 });
-  assert.equal(listed.length, 1);
-  await pull('a');
   await accept();
   assert.deepEqual([stateOf('a'), proposed(), await textOf('a')], ['falsePositive', [], text]);
-  assert.equal(stateOf('a', await openWindow()), 'falsePositive');
+  assert.equal(stateOf('a', await open()), 'falsePositive');
 });
 
 test('F147 a rejected decision stays rejected, and one that is merged later is new, though it is older', async (t) => {
@@ -123,14 +69,13 @@ test('F147 only what is later than the book is new: not an older decision, nor w
 });
 
 test('F147 a decision taken back is dated: it is new for others, changes no file of theirs, and can be undone', async (t) => {
-  const { pull, accept, stateOf, decide, textOf, files, openWindow, clock, shop } = await clone(t);
+  const { pull, accept, stateOf, decide, textOf, files, open, clock, proposalsIn } = await clone(t);
   const text = await pull('a');
   await accept();
   const undo = await decide('a', 'open');
   assert.deepEqual([stateOf('a'), await textOf('a'), (await files()).length], [undefined, text, 2]);
-  const theirs = await openWindow('theirs');
-  const proposals = proposalsIn(theirs, shop);
-  assert.deepEqual(proposals.map(({ entry: { state, at } }) => [state, at]).sort(), [
+  const theirs = proposalsIn(await open('theirs'));
+  assert.deepEqual(theirs.map(({ entry: { state, at } }) => [state, at]).sort(), [
     ['falsePositive', 1_000],
     ['open', clock.time],
   ]);
@@ -138,49 +83,48 @@ test('F147 a decision taken back is dated: it is new for others, changes no file
   assert.deepEqual([stateOf('a'), await files()], ['falsePositive', ['a.json']]);
 });
 
-test('F157 a time in the future counts as that of its first sight, also after a restart', async (t) => {
-  const { pull, proposed, decide, stateOf, accept, openWindow, shop, clock, store } = await clone(t);
+test('F157 a time in the future counts as that of its arrival, also after a restart', async (t) => {
+  const { pull, proposed, decide, stateOf, accept, open, clock, store, about, ...triage } = await clone(t);
+  const timeOf = (name: string): number => store.get(triage.shop, about(name))?.at ?? Infinity;
   await pull('a', { at: future });
   assert.deepEqual(proposed(), ['a']);
   await decide('a', 'confirmed');
   assert.deepEqual(proposed(), []);
   clock.time += 1_000;
-  const later = await openWindow();
-  assert.deepEqual(proposalsIn(later, shop), []);
+  assert.deepEqual(triage.proposalsIn(await open()), []);
   await pull('b', { at: future });
   await accept();
-  assert.ok((store.get(shop, identityFor('b'))?.at ?? Infinity) <= clock.time);
+  assert.ok(timeOf('b') <= clock.time);
   await decide('b', 'confirmed');
   assert.equal(stateOf('b'), 'confirmed');
-  await store.importDecisions([{ folder: shop, ...subjectOf('c'), state: 'fixed', note: '', at: future }]);
-  assert.ok((store.get(shop, identityFor('c'))?.at ?? Infinity) <= clock.time);
+  await store.importDecisions([{ ...about('c'), state: 'fixed', note: '', at: future }]);
+  assert.ok(timeOf('c') <= clock.time);
 });
 
 test('F147 a machine without a book, as after its container was rebuilt, says so; its decisions are new again', async (t) => {
-  const { decide, openWindow, shop, store } = await clone(t);
+  const { decide, open, shop, store, stateOf } = await clone(t);
   await decide('a', 'confirmed');
   assert.equal(store.shared(() => []).get(shop)?.isBookEmpty, false);
-  const rebuilt = await openWindow('rebuilt');
+  const rebuilt = await open('rebuilt');
   const { proposals = [], isBookEmpty } = rebuilt.shared(() => []).get(shop) ?? {};
   assert.deepEqual([proposals.length, isBookEmpty], [1, true]);
   await rebuilt.accept(shop, proposals);
-  assert.equal(rebuilt.get(shop, identityFor('a'))?.state, 'confirmed');
+  assert.equal(stateOf('a', rebuilt), 'confirmed');
   assert.equal(rebuilt.shared(() => []).get(shop)?.isBookEmpty, false);
 });
 
 test('F147 names of files in a shared decision are ignored: nobody’s file is replaced or removed', async (t) => {
-  const { pull, accept, decide, textOf, files } = await clone(t);
-  const named = { sharedAs: '../../victim.json', from: 'b.json' };
-  const text = (await pull('a')).replace(
-    '"version": 1,',
-    `"version": 1, ${JSON.stringify(named).slice(1, -1)},`,
-  );
-  await pull('b');
+  const { pull, store, accept, decide, decisions, textOf, files } = await clone(t);
+  const texts = [await pull('a'), await pull('b')];
+  const named = { sharedAs: 'b.json', from: 'b.json', name: identityFor('a').name };
+  texts[0] = JSON.stringify({ ...JSON.parse(texts[0] ?? ''), ...named });
+  await writeFile(path.join(decisions, 'a.json'), texts[0]);
+  await store.reload();
   await accept();
   const undo = await decide('a', 'confirmed');
+  assert.equal((await files()).length, 3);
   await undo();
-  assert.deepEqual(await files(), ['a.json', 'b.json']);
-  assert.notEqual(await textOf('a'), text);
+  assert.deepEqual([await files(), await textOf('a'), await textOf('b')], [['a.json', 'b.json'], ...texts]);
 });
 
 test('F147 an answer that cannot be saved is no change, so change listeners do not retry for ever', async (t) => {
@@ -190,10 +134,8 @@ test('F147 an answer that cannot be saved is no change, so change listeners do n
   store.onDidChange(() => {
     changes += 1;
   });
-  const [proposal] = proposals();
-  assert.ok(proposal);
-  const unwritable = { ...proposal, entry: { ...proposal.entry, at: Number.NaN } };
-  await assert.rejects(store.accept(shop, [unwritable]));
+  const unwritable = proposals().map((each) => ({ ...each, entry: { ...each.entry, at: Number.NaN } }));
+  await assert.rejects(store.accept(shop, unwritable));
   assert.equal(changes, 0);
   await accept();
   assert.equal(changes, 1);
@@ -220,11 +162,11 @@ test('F186 whatever a decision that came with the folder names, *Accept* changes
       fc.array(hostile, { minLength: 1, maxLength: 5 }),
       fc.nat({ max: 4 }),
       async (entries, own) => {
-        const { pull, store, shop, clock } = await clone(t);
+        const { pull, store, shop, about, clock } = await clone(t);
         const [decided] = findings.slice(own);
         clock.time = 3_000;
         if (decided !== undefined)
-          await store.set([{ folder: shop, ...identityOf(decided), title: '', path: '' }], 'confirmed', '');
+          await store.set([{ ...about(''), ...identityOf(decided) }], 'confirmed', '');
         for (const [at, { name, report, fingerprint, ...entry }] of entries.entries()) {
           const { file, index } = report;
           await pull('x', { name, file, index, fingerprint, at: entry.at, note: String(at) }, String(at));

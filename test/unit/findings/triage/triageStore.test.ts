@@ -1,214 +1,109 @@
 import assert from 'node:assert/strict';
 import { linkSync } from 'node:fs';
-import {
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, open, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { spawnSync } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
-import { isUndecided } from '../../../../src/core/findings/triage/triage.ts';
-import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
-import { TriageStore, type TriageSubject } from '../../../../src/core/findings/triage/triageStore.ts';
-import { silent } from '../../../silentLog.ts';
-import { identityOf } from '../../../../src/core/findings/identity.ts';
-import { clock } from '../findingFixture.ts';
-import { identityFor } from '../shownFindings.ts';
 import { withLinks } from '../../core/systemSkips.ts';
+import { setUpTriage } from './openTriage.ts';
 
-async function makeRoot(t: TestContext): Promise<string> {
-  const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
-  t.after(() => rm(root, { recursive: true, force: true }));
-  return root;
-}
+test('a decision is restored after a restart, only for its folder and finding', async (t) => {
+  const { root, open, decide, statesIn } = await setUpTriage(t);
+  const tool = path.join(root, 'tool');
+  const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';
+  await decide(await open(), 'a', 'acceptedRisk', note);
+  const later = await open();
+  await later.load([tool]);
+  assert.deepEqual(statesIn(later, 'ab'), [`acceptedRisk ${note}`, undefined]);
+  assert.deepEqual(statesIn(later, 'a', tool), [undefined]);
+});
 
-/** A finding in a separate run, distinguished only by its code. */
-function about(name: string, folder = 'shop'): TriageSubject {
-  return { folder, ...identityOf(identityFor(name)), title: name, path: 'src/a.js' };
-}
+test('concurrent windows lose no decision', async (t) => {
+  const { open, decide, statesIn } = await setUpTriage(t);
+  const names = ['abcdefgh', 'ijklmnop', 'qrstuvwx'];
+  await Promise.all(
+    names.map(async (some) => {
+      const window = await open();
+      await Promise.all(some.split('').map((name) => decide(window, name, 'confirmed')));
+    }),
+  );
+  assert.deepEqual(new Set(statesIn(await open(), names.join(''))), new Set(['confirmed']));
+});
 
-function openWindow(root: string): TriageStore {
-  return new TriageStore({
-    placeFor: (folder) => ({ book: path.join(root, folder, 'triage.jsonl') }),
-    clock,
-    log: silent,
+test('a decision of another window is shown after a reload, and listeners fire only for news', async (t) => {
+  const { open, decide, statesIn } = await setUpTriage(t);
+  const [mine, other] = [await open(), await open()];
+  let heard = 0;
+  mine.onDidChange(() => {
+    heard += 1;
   });
-}
-
-/** A store of one machine that also writes its decisions into the folders themselves. */
-function shared(root: string, machine = 'mine'): TriageStore {
-  return new TriageStore({
-    placeFor: (folder) => triagePlaceOf(folder, path.join(root, machine), true),
-    clock,
-    log: silent,
-  });
-}
-
-function decided(store: TriageStore, name: string, folder = 'shop'): string | undefined {
-  const entry = store.get(folder, about(name));
-  return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
-}
-
-const book = (root: string): string => path.join(root, 'shop', 'triage.jsonl');
-const sharedIn = (folder: string): string => path.join(folder, '.vscode', 'whitebox-triage');
-
-for (const [where, openOn] of [
-  ['kept in one file', openWindow],
-  ['shared in the folder', shared],
-] as const) {
-  const fixture = async (t: TestContext): Promise<{ root: string; shop: string; tool: string }> => {
-    const root = await makeRoot(t);
-    const folders = ['shop', 'tool'].map((name) => (openOn === shared ? path.join(root, name) : name));
-    if (openOn === shared) await Promise.all(folders.map((folder) => mkdir(folder)));
-    return { root, shop: folders[0] ?? '', tool: folders[1] ?? '' };
-  };
-
-  test(`a decision ${where} is restored after a restart, only for its folder and finding`, async (t) => {
-    const { root, shop, tool } = await fixture(t);
-    const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';
-    await openOn(root).set([about('a', shop)], 'acceptedRisk', note);
-    const later = openOn(root);
-    await later.load([shop, tool]);
-    assert.equal(decided(later, 'a', shop), `acceptedRisk ${note}`);
-    assert.equal(decided(later, 'a', tool), undefined);
-    assert.equal(decided(later, 'b', shop), undefined);
-  });
-
-  test(`concurrent windows lose no decision ${where}`, async (t) => {
-    const { root, shop } = await fixture(t);
-    const windows = [openOn(root), openOn(root), openOn(root)];
-    const names = windows.map((_, at) => Array.from({ length: 8 }, (__, time) => `${String(at)} ${time}`));
-    await Promise.all(
-      windows.flatMap((window, at) =>
-        (names[at] ?? []).map((name) => window.set([about(name, shop)], 'confirmed', '')),
-      ),
-    );
-    const later = openOn(root);
-    await later.load([shop]);
-    assert.deepEqual(
-      names.flat().filter((name) => decided(later, name, shop) !== 'confirmed'),
-      [],
-    );
-  });
-
-  test(`a decision of another window, ${where}, is shown after a reload, and listeners fire only for news`, async (t) => {
-    const { root, shop } = await fixture(t);
-    const [mine, other] = [openOn(root), openOn(root)];
-    await mine.load([shop]);
-    let heard = 0;
-    mine.onDidChange(() => {
-      heard += 1;
-    });
+  await mine.reload();
+  assert.equal(heard, 0);
+  for (const [state, shown] of [
+    ['fixed', 'fixed'],
+    ['open', undefined],
+  ] as const) {
+    heard = 0;
+    await decide(other, 'a', state);
     await mine.reload();
-    assert.equal(heard, 0);
-    await other.set([about('a', shop)], 'fixed', '');
-    await mine.reload();
-    assert.deepEqual([decided(mine, 'a', shop), heard], ['fixed', 1]);
-    await other.set([about('a', shop)], 'open', '');
-    await mine.reload();
-    assert.deepEqual([decided(mine, 'a', shop), heard], [undefined, 2]);
-  });
+    assert.deepEqual([statesIn(mine, 'a'), heard], [[shown], 1]);
+  }
+});
 
-  test(`an undone decision, ${where}, is reverted unless it was changed since`, async (t) => {
-    const { root, shop } = await fixture(t);
-    const [mine, other] = [openOn(root), openOn(root)];
-    await mine.set([about('a', shop)], 'acceptedRisk', 'behind a login');
-    const before = mine.get(shop, about('a'));
-    const subjects = ['a', 'b', 'c'].map((name) => about(name, shop));
-    const takeBack = await mine.set(subjects, 'confirmed', '');
-    await other.set([about('c', shop)], 'falsePositive', 'decided later');
-    assert.equal(await takeBack(), 1);
-    assert.deepEqual(mine.get(shop, about('a')), before);
-    assert.equal(decided(mine, 'b', shop), undefined);
-    assert.equal(decided(mine, 'c', shop), 'falsePositive decided later');
-  });
-}
+test('an undone decision is reverted unless it was changed since', async (t) => {
+  const { shop, open, about, decide, statesIn } = await setUpTriage(t);
+  const [mine, other] = [await open(), await open()];
+  await decide(mine, 'a', 'acceptedRisk', 'behind a login');
+  const before = mine.get(shop, about('a'));
+  const takeBack = await decide(mine, 'abc', 'confirmed');
+  await decide(other, 'c', 'falsePositive', 'decided later');
+  assert.equal(await takeBack(), 1);
+  assert.deepEqual(mine.get(shop, about('a')), before);
+  assert.deepEqual(statesIn(mine, 'bc'), [undefined, 'falsePositive decided later']);
+});
 
 test('decisions made before they were shared are written to the shared folder on request, with their time', async (t) => {
-  const root = await makeRoot(t);
-  const shop = path.join(root, 'shop');
-  await mkdir(shop);
+  const { shop, decisions, open, about, decide } = await setUpTriage(t);
   let isShared = false;
-  const placeFor = (folder: string) => triagePlaceOf(folder, path.join(root, 'mine'), isShared);
-  const store = new TriageStore({ placeFor, clock, log: silent });
-  await store.set([about('a', shop), about('b', shop)], 'confirmed', 'old');
-  const undo = await store.set([about('c', shop)], 'confirmed', 'undone');
+  const store = await open('mine', () => isShared);
+  await decide(store, 'ab', 'confirmed', 'old');
+  const undo = await decide(store, 'c', 'confirmed', 'undone');
   await undo();
   assert.deepEqual(store.unshared(), []);
   isShared = true;
-  await store.set([about('b', shop)], 'fixed', 'new');
+  await decide(store, 'b', 'fixed', 'new');
   const unshared = store.unshared();
   const before = store.get(shop, about('a'));
   await store.share(unshared);
   const { sharedAs, ...shared } = store.get(shop, about('a')) ?? {};
   assert.deepEqual([unshared.map(({ title }) => title), shared], [['a'], before]);
-  const files = await readdir(sharedIn(shop));
+  const files = await readdir(decisions);
   assert.deepEqual([files.length, files.includes(sharedAs ?? ''), store.unshared()], [2, true, []]);
 });
 
-test('git merges decisions of two people without conflict, also about one finding; the later one counts', async (t) => {
-  const root = await makeRoot(t);
-  const shop = path.join(root, 'shop');
-  await mkdir(shop);
-  const git = (...args: readonly string[]): void => {
-    const identity = ['-c', 'user.name=x', '-c', 'user.email=x@example.test'];
-    assert.equal(spawnSync('git', [...identity, ...args], { cwd: shop }).status, 0);
-  };
-  /** Each has a machine, and accepts the decisions of the other. */
-  const openOn = async (machine: string): Promise<TriageStore> => {
-    const store = shared(root, machine);
-    await store.load([shop]);
-    await store.accept(shop, store.shared(() => []).get(shop)?.proposals ?? []);
-    return store;
-  };
-  const decide = async (machine: string, note: string, names: readonly string[]): Promise<void> => {
-    const subjects = names.map((name) => about(name, shop));
-    await (await openOn(machine)).set(subjects, 'falsePositive', note);
-    git('add', '-A');
-    git('commit', '-qm', note);
-  };
-  const mergeDecisions = async (mine: readonly string[], theirs: readonly string[], when: string) => {
-    git('branch', '-f', 'theirs');
-    await decide('mine', `mine ${when}`, mine);
-    git('checkout', '-q', 'theirs');
-    await decide('theirs', `theirs ${when}`, theirs);
-    git('checkout', '-q', 'main');
-    git('merge', '-q', 'theirs', '-m', 'merged');
-    const store = await openOn('mine');
-    assert.deepEqual(store.failures(), []);
-    return ['again', 'mine', 'theirs', 'both'].map((name) => store.get(shop, about(name, shop))?.note);
-  };
-  git('init', '-qb', 'main');
-  await decide('mine', 'mine at first', ['again']);
-  const merged = ['mine first', 'theirs first', 'theirs first'];
-  const first = await mergeDecisions(['mine', 'both'], ['theirs', 'both'], 'first');
-  assert.deepEqual(first, ['mine at first', ...merged]);
-  assert.deepEqual(await mergeDecisions(['again'], ['again'], 'later'), ['theirs later', ...merged]);
+test('two people never write one file, and a person only that of the same finding, so Git merges all', async (t) => {
+  const { decisions, open, decide } = await setUpTriage(t);
+  const [mine, theirs] = [await open('mine'), await open('theirs')];
+  await decide(mine, 'ab', 'falsePositive');
+  await decide(theirs, 'ab', 'falsePositive');
+  const files = await readdir(decisions);
+  await decide(mine, 'a', 'confirmed');
+  assert.deepEqual([files.length, await readdir(decisions)], [4, files]);
 });
 
-async function shareDecision(t: TestContext): Promise<{ root: string; shop: string; good: string }> {
-  const root = await makeRoot(t);
-  const shop = path.join(root, 'shop');
-  await mkdir(shop);
-  await shared(root).set([about('a', shop)], 'fixed', '');
-  const [good = ''] = await readdir(sharedIn(shop));
-  return { root, shop, good };
+/** A decision about `a` that is also in the shared folder, as the file `good`. */
+async function shareDecision(t: TestContext) {
+  const triage = await setUpTriage(t);
+  await triage.decide(await triage.open(), 'a', 'fixed');
+  const [good = ''] = await readdir(triage.decisions);
+  return { ...triage, good };
 }
 
 test('F122 damaged, conflicted or oversized shared files affect no other decision', async (t) => {
-  const { root, shop, good } = await shareDecision(t);
-  const whole = await readFile(path.join(sharedIn(shop), good), 'utf8');
+  const { root, decisions, good, open, decide, statesIn, proposalsIn } = await shareDecision(t);
+  const whole = await readFile(path.join(decisions, good), 'utf8');
   assert.match(whole, /"state": "fixed",\n {2}"note": "",\n.*\n {2}"title": "a"/, 'people can read it');
-  for (const bad of [
+  const bad = path.join(decisions, 'bad.json');
+  for (const content of [
     '||||||| base\n'.repeat(32_768),
     `<<<<<<< mine\n${whole}=======\n${whole}>>>>>>> theirs\n`,
     whole.replace('"version": 1', '"version": 2'),
@@ -216,42 +111,41 @@ test('F122 damaged, conflicted or oversized shared files affect no other decisio
     '[]',
     '',
   ]) {
-    await writeFile(path.join(sharedIn(shop), 'bad.json'), bad);
-    const store = shared(root, 'theirs');
-    await store.load([shop]);
-    assert.equal(store.shared(() => []).get(shop)?.proposals.length, 1);
+    await writeFile(bad, content);
+    const store = await open('theirs');
+    assert.equal(proposalsIn(store).length, 1);
     assert.deepEqual(
       store.failures().map(({ kind, data }) => [kind, data.subject]),
-      [['triageDamaged', path.join(sharedIn(shop), 'bad.json')]],
+      [['triageDamaged', bad]],
     );
-    await store.set([about('b', shop)], 'confirmed', '');
-    assert.equal(decided(store, 'b', shop), 'confirmed');
+    const undo = await decide(store, 'b', 'confirmed');
+    assert.deepEqual(statesIn(store, 'b'), ['confirmed']);
+    await undo();
     await rm(path.join(root, 'theirs'), { recursive: true });
-    assert.equal(await readFile(path.join(sharedIn(shop), 'bad.json'), 'utf8'), bad);
-    for (const name of await readdir(sharedIn(shop)))
-      if (name !== good && name !== 'bad.json') await rm(path.join(sharedIn(shop), name));
+    assert.equal(await readFile(bad, 'utf8'), content);
   }
 });
 
 test('F181 beside 10,000 other files one’s own decisions count, and what was not read is said', async (t) => {
-  const { root, shop, good } = await shareDecision(t);
+  const { decisions, good, open, decide, statesIn } = await shareDecision(t);
   for (let at = 0; at <= 10_000; at += 1)
-    linkSync(path.join(sharedIn(shop), good), path.join(sharedIn(shop), `${String(at)}.json`));
-  const store = shared(root);
-  await store.set([about('b', shop)], 'confirmed', '');
-  assert.deepEqual([decided(store, 'a', shop), decided(store, 'b', shop)], ['fixed', 'confirmed']);
+    linkSync(path.join(decisions, good), path.join(decisions, `${String(at)}.json`));
+  const store = await open();
+  await decide(store, 'b', 'confirmed');
   assert.deepEqual(
     store.failures().map(({ data }) => data),
-    [{ subject: sharedIn(shop), limit: 10_000 }],
+    [{ subject: decisions, limit: 10_000 }],
   );
-  const later = shared(root);
-  await later.load([shop]);
-  assert.equal(decided(later, 'b', shop), 'confirmed');
+  for (const window of [store, await open()])
+    assert.deepEqual(statesIn(window, 'ab'), ['fixed', 'confirmed']);
 });
 
 /** Makes the next write to a book wait; returns what lets it go on, and resolves once it waits. */
-async function holdNextWrite(t: TestContext): Promise<{ waiting: Promise<undefined>; release: () => void }> {
-  const probe = await open(path.join(await makeRoot(t), 'probe'), 'w');
+async function holdNextWrite(
+  t: TestContext,
+  root: string,
+): Promise<{ waiting: Promise<undefined>; release: () => void }> {
+  const probe = await open(path.join(root, 'probe'), 'w');
   const handle = Object.getPrototypeOf(probe) as { write: (content: Buffer) => Promise<unknown> };
   await probe.close();
   const { write } = handle;
@@ -268,123 +162,103 @@ async function holdNextWrite(t: TestContext): Promise<{ waiting: Promise<undefin
 }
 
 test('F181 a decision while another window writes is not lost, waits for nothing, and each is saved when said', async (t) => {
-  const root = await makeRoot(t);
-  const [slow, fast] = [openWindow(root), openWindow(root)];
-  await Promise.all([slow, fast].map((store) => store.load(['shop'])));
-  const { waiting, release } = await holdNextWrite(t);
+  const { root, open: openWindow, decide, statesIn } = await setUpTriage(t);
+  const [slow, fast] = [await openWindow(), await openWindow()];
+  const { waiting, release } = await holdNextWrite(t, root);
   let isSaid = false;
-  const slowSet = slow.set([about('a')], 'confirmed', '').then(() => (isSaid = true));
+  const slowSet = decide(slow, 'a', 'confirmed').then(() => (isSaid = true));
   await waiting;
-  await fast.set([about('b')], 'fixed', '');
-  const later = openWindow(root);
-  await later.load(['shop']);
-  assert.deepEqual([decided(later, 'a'), decided(later, 'b'), isSaid], [undefined, 'fixed', false]);
+  await decide(fast, 'b', 'fixed');
+  const later = await openWindow();
+  assert.deepEqual([statesIn(later, 'ab'), isSaid], [[undefined, 'fixed'], false]);
   release();
   await slowSet;
   await later.reload();
-  assert.deepEqual([decided(later, 'a'), decided(later, 'b')], ['confirmed', 'fixed']);
+  assert.deepEqual(statesIn(later, 'ab'), ['confirmed', 'fixed']);
 });
 
 test('F181 a decision that the disk does not take is not said to be saved', withLinks, async (t) => {
-  const root = await makeRoot(t);
-  await mkdir(path.join(root, 'shop'));
-  await symlink(path.join(root, 'gone', 'nowhere'), book(root));
-  const store = openWindow(root);
-  await assert.rejects(store.set([about('a')], 'confirmed', ''), { kind: 'storage' });
-  assert.equal(decided(store, 'a'), undefined);
+  const { root, book, open: openWindow, decide, statesIn } = await setUpTriage(t);
+  await mkdir(path.dirname(book));
+  await symlink(path.join(root, 'gone', 'nowhere'), book);
+  const store = await openWindow();
+  await assert.rejects(decide(store, 'a', 'confirmed'), { kind: 'storage' });
+  assert.deepEqual(statesIn(store, 'a'), [undefined]);
 });
 
 test(
   'F72 shared decisions are neither read nor written through a link out of their folder',
   withLinks,
   async (t) => {
-    for (const link of [['.vscode'], ['.vscode', 'whitebox-triage']]) {
-      const root = await makeRoot(t);
-      const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
-      const other = path.join(root, 'other');
-      await mkdir(other);
-      await shared(root).set([about('a', other)], 'confirmed', '');
-      await rename(path.join(other, '.vscode'), outside);
-      const there = link.length === 1 ? outside : path.join(outside, 'whitebox-triage');
-      await mkdir(path.join(folder, ...link.slice(1).fill('.vscode')), { recursive: true });
-      await symlink(there, path.join(folder, ...link), 'junction');
+    for (const linked of ['.vscode', '.vscode/whitebox-triage']) {
+      const { root, shop, decisions, open: openWindow, decide, proposalsIn } = await shareDecision(t);
+      const outside = path.join(root, 'outside');
+      await rename(path.join(shop, linked), outside);
+      await symlink(outside, path.join(shop, linked), 'junction');
       const files = await readdir(outside, { recursive: true });
-      await assert.rejects(shared(root).set([about('b', folder)], 'confirmed', ''), {
+      const store = await openWindow('theirs');
+      assert.deepEqual([proposalsIn(store), store.failures()[0]?.data.detail], [[], 'ELOOP']);
+      await assert.rejects(decide(store, 'b', 'confirmed'), {
         kind: 'storage',
-        data: { subject: sharedIn(folder), detail: 'ELOOP' },
+        data: { subject: decisions, detail: 'ELOOP' },
       });
       assert.deepEqual(await readdir(outside, { recursive: true }), files);
-      const store = shared(root);
-      await store.load([folder]);
-      assert.equal(decided(store, 'a', folder), undefined);
-      assert.equal(store.failures()[0]?.data.detail, 'ELOOP');
     }
   },
 );
 
 test('F72 a shared decision that is a link is ignored', withLinks, async (t) => {
-  const { root, shop, good } = await shareDecision(t);
-  await rename(path.join(sharedIn(shop), good), path.join(root, good));
-  await symlink(path.join(root, good), path.join(sharedIn(shop), good));
-  const store = shared(root, 'theirs');
-  await store.load([shop]);
-  assert.deepEqual(store.shared(() => []).get(shop)?.proposals, []);
+  const { root, decisions, good, open: openWindow, proposalsIn } = await shareDecision(t);
+  await rename(path.join(decisions, good), path.join(root, good));
+  await symlink(path.join(root, good), path.join(decisions, good));
+  assert.deepEqual(proposalsIn(await openWindow('theirs')), []);
 });
 
 test('a damaged or newer line of a book is reported, and affects no other decision', async (t) => {
-  const root = await makeRoot(t);
-  const store = openWindow(root);
-  await store.set([about('a')], 'fixed', '');
-  const whole = await readFile(book(root), 'utf8');
+  const { book, open: openWindow, decide, statesIn } = await setUpTriage(t);
+  const store = await openWindow();
+  await decide(store, 'a', 'fixed');
+  const whole = await readFile(book, 'utf8');
   for (const damaged of ['[]', 'null', whole.trim().replace('"version":1', '"version":2')]) {
-    await writeFile(book(root), `${damaged}\n${whole}`);
-    await store.reload();
-    assert.equal(decided(store, 'a'), 'fixed');
+    await writeFile(book, `${damaged}\n${whole}`);
+    await decide(store, 'b', 'confirmed');
+    assert.deepEqual(statesIn(store, 'ab'), ['fixed', 'confirmed']);
     assert.deepEqual(
       store.failures().map(({ kind, data }) => [kind, data.subject]),
-      [['triageDamaged', book(root)]],
+      [['triageDamaged', book]],
       damaged,
     );
-    await store.set([about('b')], 'confirmed', '');
-    assert.equal(decided(store, 'b'), 'confirmed');
-    assert.ok((await readFile(book(root), 'utf8')).startsWith(damaged));
+    assert.ok((await readFile(book, 'utf8')).startsWith(damaged));
   }
 });
 
-test('F187 a decision that a crash or a full disk cut off is set aside by the next one, and the book is whole', async (t) => {
-  const root = await makeRoot(t);
-  const store = openWindow(root);
-  await store.set([about('a')], 'fixed', '');
-  const whole = await readFile(book(root), 'utf8');
+test('F187 a decision that a crash or a full disk cut off is none, and the book is whole', async (t) => {
+  const { book, open: openWindow, decide, statesIn } = await setUpTriage(t);
+  await decide(await openWindow(), 'a', 'fixed');
+  const whole = await readFile(book, 'utf8');
   const line = whole.trim();
   for (const torn of [line.slice(0, -9), `${line}\n${line.slice(0, 1)}`, '\0\0\0', line.slice(0, -1)]) {
-    await writeFile(book(root), `${whole}\n${torn}`);
-    const [first, second] = [openWindow(root), openWindow(root)];
-    await Promise.all([first, second].map((window) => window.load(['shop'])));
-    assert.deepEqual([decided(first, 'a'), first.failures()], ['fixed', []]);
-    // Both know of the torn line.
-    await Promise.all([first.set([about('b')], 'confirmed', ''), second.set([about('c')], 'confirmed', '')]);
-    const later = openWindow(root);
-    await later.load(['shop']);
-    assert.deepEqual(
-      [later.failures(), ['a', 'b', 'c'].map((name) => decided(later, name))],
-      [[], ['fixed', 'confirmed', 'confirmed']],
-    );
+    await writeFile(book, `${whole}\n${torn}`);
+    const windows = [await openWindow(), await openWindow()];
+    await Promise.all(windows.map((window, at) => decide(window, ['b', 'c'][at] ?? '', 'confirmed')));
+    const later = await openWindow();
+    assert.deepEqual([later.failures(), statesIn(later, 'abc')], [[], ['fixed', 'confirmed', 'confirmed']]);
   }
   // A whole decision whose line break is missing counts.
-  await writeFile(book(root), line);
-  await store.set([about('b')], 'confirmed', '');
-  assert.deepEqual([store.failures(), decided(store, 'a')], [[], 'fixed']);
+  await writeFile(book, line);
+  const store = await openWindow();
+  await decide(store, 'b', 'confirmed');
+  assert.deepEqual([store.failures(), statesIn(store, 'a')], [[], ['fixed']]);
 });
 
 test('a book that is too large, or a folder, takes no decisions, and says so', async (t) => {
-  const root = await makeRoot(t);
-  const store = openWindow(root);
-  await store.set([about('a')], 'fixed', '');
-  await truncate(book(root), 64 * 1024 * 1024 + 1);
-  await assert.rejects(store.set([about('b')], 'confirmed', ''), { kind: 'triageDamaged' });
-  await rm(book(root));
-  await mkdir(book(root));
+  const { book, open: openWindow, decide } = await setUpTriage(t);
+  const store = await openWindow();
+  await decide(store, 'a', 'fixed');
+  await truncate(book, 64 * 1024 * 1024 + 1);
+  await assert.rejects(decide(store, 'b', 'confirmed'), { kind: 'triageDamaged' });
+  await rm(book);
+  await mkdir(book);
   await store.reload();
   assert.equal(store.failures()[0]?.kind, 'triageDamaged');
 });

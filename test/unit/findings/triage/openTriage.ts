@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
+import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
+import { isUndecided, type TriageState } from '../../../../src/core/findings/triage/triage.ts';
+import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import {
+  type NewDecision,
+  TriageStore,
+  type TriageSubject,
+  type UndoDecisions,
+} from '../../../../src/core/findings/triage/triageStore.ts';
+import { silent } from '../../../silentLog.ts';
+import { identityFor } from '../shownFindings.ts';
+
+/** A repository whose decisions are shared, and windows of machines that have it. */
+export async function setUpTriage(t: TestContext) {
+  const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  const shop = path.join(root, 'shop');
+  const placeOf = (machine: string, isShared = true) =>
+    triagePlaceOf(shop, path.join(root, machine), isShared);
+  const decisions = placeOf('').shared ?? '';
+  await mkdir(decisions, { recursive: true });
+  const clock = { time: 10_000 };
+  /** `isShared` is the setting. */
+  const open = async (machine = 'mine', isShared = (): boolean => true): Promise<TriageStore> => {
+    const store = new TriageStore({
+      placeFor: (folder) => triagePlaceOf(folder, path.join(root, machine), isShared()),
+      clock: { now: () => clock.time, monotonic: () => 0, sleep: () => Promise.resolve() },
+      log: silent,
+    });
+    await store.load([shop]);
+    return store;
+  };
+  const about = (name: string, folder = shop): TriageSubject => ({
+    folder,
+    ...identityOf(identityFor(name)),
+    title: name,
+    path: 'src/a.js',
+  });
+  return {
+    root,
+    shop,
+    book: placeOf('mine').book,
+    decisions,
+    clock,
+    open,
+    about,
+    decide: (store: TriageStore, names: string, state: TriageState, note = ''): Promise<UndoDecisions> => {
+      clock.time += 1;
+      return store.set(
+        names.split('').map((name) => about(name)),
+        state,
+        note,
+      );
+    },
+    /** Of each finding, its state and note. */
+    statesIn: (store: TriageStore, names: string, folder = shop): readonly (string | undefined)[] =>
+      names.split('').map((name) => {
+        const entry = store.get(folder, about(name));
+        return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
+      }),
+    /** The new decisions of others, while no finding is here. */
+    proposalsIn: (store: TriageStore): readonly NewDecision<Identity>[] =>
+      store.shared(() => []).get(shop)?.proposals ?? [],
+    /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
+    pull: async (store: TriageStore, name: string, changes: Partial<TriageEntry> = {}, file = name) => {
+      const entry = { state: 'falsePositive', note: '', at: 1_000 } as const;
+      const text = formatEntry({ ...entry, ...about(name), ...changes });
+      const there = path.join(decisions, `${file}.json`);
+      await writeFile(there, text);
+      clock.time += 1;
+      await utimes(there, 0, clock.time / 1_000);
+      await store.reload();
+      return text;
+    },
+  };
+}
