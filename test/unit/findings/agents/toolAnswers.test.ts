@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Marked } from 'marked';
-import { findingMarkdown, type FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import {
   answerText,
   decisionOfTool,
@@ -15,16 +14,13 @@ import {
   type ToolFindings,
   toolInputs,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
+import type { DetailedFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 import type { BranchChange, ComparedBranch } from '../../../../src/core/findings/view/branchChanges.ts';
+import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
-import type {
-  DetailedFinding,
-  ShownFinding,
-  ShownPlace,
-} from '../../../../src/core/findings/shownFinding.ts';
 import { runOf } from '../../run/sampleRuns.ts';
+import { anyItems, shopRun, sourceOf, words } from '../importExport/exportingFindings.ts';
 import { identityFor, invent } from '../shownFindings.ts';
-import { anyItems, shopRun, sourceOf } from '../importExport/exportingFindings.ts';
 
 const aFinding = 'run-1:0123456789abcdef:1';
 const marked = new Marked({ gfm: true });
@@ -42,66 +38,43 @@ const items = [
     cwe: 89,
   },
 ];
-const words: FindingWords = {
-  severity: 'Severity',
-  place: 'Place',
-  feature: 'Feature',
-  perspective: 'Perspective',
-  otherPlaces: 'Other locations',
-  triage: 'Triage',
-  owner: 'Owner',
-  description: 'Description',
-  severityOf: (severity) => severity,
-  triageOf: ({ state }) => state,
-  standingOf: ({ finding, places, verdict }) => [
-    [
-      'Since',
-      places.find(({ reported, drift }) => reported === finding.places[0] && drift !== 'same')?.drift,
-    ],
-    ['Compared', verdict && `*${verdict}*`],
-  ],
-  blockOf: (kind) => kind,
-};
 
-interface Listed {
-  readonly runs: unknown;
+type Members = Record<string, unknown>;
+interface Listed extends Members {
+  readonly runs: readonly unknown[];
   readonly total: number;
-  readonly notRead?: number;
-  readonly withoutFile?: number;
-  readonly findings: readonly Record<string, unknown>[];
+  readonly findings: readonly Members[];
+}
+
+const inJson = (answer: object) => JSON.parse(JSON.stringify(answer)) as Members;
+
+function readFenced(text: string): Listed {
+  const [, , data = ''] = /^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text) ?? [];
+  return JSON.parse(data) as Listed;
 }
 
 async function list(
   runs: ToolFindings['runs'],
   input: Parameters<typeof listFindings>[1] = {},
 ): Promise<Listed> {
-  return (await listFindings({ runs, place: (some) => Promise.resolve(some) }, input)) as Listed;
+  return inJson(await listFindings({ runs, place: (some) => Promise.resolve(some) }, input)) as Listed;
 }
 
-/** A finding of two places, the second gone from the file or moved within it. */
+async function titles(...given: Parameters<typeof list>): Promise<readonly unknown[]> {
+  return (await list(...given)).findings.map(({ title }) => title);
+}
+
+/** A finding of two places, the main one gone from the file or moved within it. */
 function driftedTo(drift: ShownPlace['drift']): DetailedFinding {
-  const [shown] = sourceOf([
-    { title: 'Bad', locations: ['a.js', 'b.js'].map((path) => ({ path, line: 7 })) },
-  ]).shown;
+  const locations = ['a.js', 'b.js'].map((path) => ({ path, line: 7 }));
+  const [shown] = sourceOf([{ title: 'Bad', locations }]).shown;
   const placeOf = (at: number, own: ShownPlace['drift']): ShownPlace => {
     const reported = shown!.finding.places[at]!;
-    return {
-      file: '/w',
-      folder: '/',
-      target: 0,
-      path: reported.path,
-      startLine: 70 + at,
-      endLine: 75,
-      reported,
-      drift: own,
-    };
+    const file = { file: '/w', folder: '/', target: 0, path: reported.path };
+    return { ...file, startLine: 70 + at, endLine: 75, reported, drift: own };
   };
   return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
 }
-
-const inJson = (answer: object): object => JSON.parse(JSON.stringify(answer)) as object;
-const readFenced = (text: string) =>
-  JSON.parse(/^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text)?.[2] ?? '') as Record<string, unknown>;
 
 describe('tool answers', () => {
   test('give no line for code that is gone, and the state of the main place first', async () => {
@@ -114,10 +87,10 @@ describe('tool answers', () => {
         ['a.js:70', 'moved'],
       ],
     );
-    const [there, lost] = (getFinding(gone) as { placesInWorkspace: Record<string, unknown>[] })
-      .placesInWorkspace;
-    assert.deepEqual(there, { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' });
-    assert.deepEqual(lost, { path: 'a.js', drift: 'gone' });
+    assert.deepEqual(inJson(getFinding(gone))['placesInWorkspace'], [
+      { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' },
+      { path: 'a.js', drift: 'gone' },
+    ]);
   });
 
   test('F140 include other runs, earlier decisions, whether the quote was sent, and the end of an acceptance', async () => {
@@ -127,10 +100,7 @@ describe('tool answers', () => {
     const decidedBefore = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
     const reported = { ...bad!, verdict: 'backAgain', evidence, decidedBefore } as const;
     const absent = { ...mild!, verdict: 'sameBytes' } as const;
-    const said = (each: object) => {
-      const { verdict, evidence: quote, decidedBefore: before, ends } = each as Record<string, unknown>;
-      return [verdict, quote, before, ends];
-    };
+    const said = (each: Members) => [each['verdict'], each['evidence'], each['decidedBefore'], each['ends']];
     const { findings } = await list([{ run: shopRun, shown: [reported], absent: [absent] }]);
     assert.deepEqual(findings.map(said).toSorted(), [
       ['backAgain', 'notAsSent', 'falsePositive', until],
@@ -144,7 +114,7 @@ describe('tool answers', () => {
     const source = sourceOf([{ title: 'Reflected', severity: 'high', ...live }]);
     const { feature, perspective, request } = (await list([source])).findings[0]!;
     assert.deepEqual([feature, perspective, request], ['Search', 'XSS', 'GET https://shop.example/s']);
-    const { reported } = getFinding(source.shown[0]!) as { reported: Record<string, unknown> };
+    const reported = inJson(getFinding(source.shown[0]!))['reported'] as Members;
     assert.deepEqual({ ...reported, ...live }, reported);
     assert.match(
       findingMarkdown(source.shown[0]!, words),
@@ -166,32 +136,21 @@ describe('tool answers', () => {
   });
 
   test('list findings worst first, in pages, without settled ones', async () => {
-    const source = sourceOf(items, (index) => ({
-      state: index === 0 ? 'acceptedRisk' : 'open',
-      note: '',
-      at: 1,
-    }));
-    assert.deepEqual(
-      (await list([source])).findings.map(({ title, place, drift }) => [title, place, drift]),
-      [['Bad', 'src/注文.ts:7', 'unknown']],
-    );
-    const triage = ['open', 'acceptedRisk'] as const;
-    assert.deepEqual(
-      (await list([source], { triage: [...triage] })).findings.map(({ title }) => title),
-      ['Bad', 'Mild'],
-    );
-    const { total, findings } = await list([source], { triage: [...triage], offset: 1, limit: 1 });
-    assert.deepEqual([total, findings.map(({ title }) => title)], [2, ['Mild']]);
-    assert.equal((await list([source], { path: 'a.js' })).total, 0);
+    const note = { note: '', at: 1 };
+    const source = sourceOf(items, (at) => ({ state: at === 0 ? 'acceptedRisk' : 'open', ...note }));
+    const [{ place, drift } = {}] = (await list([source])).findings;
+    assert.deepEqual([place, drift], ['src/注文.ts:7', 'unknown']);
+    const triage = (['open', 'acceptedRisk'] as const).slice();
+    assert.deepEqual(await titles([source]), ['Bad']);
+    assert.deepEqual(await titles([source], { triage }), ['Bad', 'Mild']);
+    assert.deepEqual(await titles([source], { triage, offset: 1, limit: 1 }), ['Mild']);
+    assert.equal((await list([source], { triage, limit: 1 })).total, 2);
+    assert.deepEqual(await titles([source], { path: 'a.js' }), []);
   });
 
   test('F159 list findings that are changed on the branch or could not be compared, or give the reason', async () => {
     const source = sourceOf([...items, { title: 'Same', file: 'src/b.js' }, { title: 'Nowhere' }]);
-    const changes = ['unknown', 'changed', 'unchanged', 'noFile'] as const;
-    const changeOf = (shown: object): BranchChange => {
-      const at = source.shown.findIndex(({ places }) => places === (shown as ShownFinding).places);
-      return changes[at] ?? 'unknown';
-    };
+    const changes: readonly BranchChange[] = ['unknown', 'changed', 'unchanged', 'noFile'];
     const ask = async (state: ComparedBranch): Promise<Listed> => {
       const { listFindings: listed } = readingTools({
         findings: () => ({ runs: [source], place: (some) => Promise.resolve(some) }),
@@ -201,8 +160,10 @@ describe('tool answers', () => {
         branch: { compare: () => Promise.resolve(state) },
         clock: systemClock,
       });
-      return readFenced(await listed({ changedOnBranch: true })) as Partial<Listed> as Listed;
+      return readFenced(await listed({ changedOnBranch: true }));
     };
+    const changeOf = ({ places }: Pick<DetailedFinding, 'places'>) =>
+      changes[source.shown.findIndex((each) => each.places === places)] ?? 'unknown';
     const known = await ask({ kind: 'known', base: 'origin/main', changeOf });
     assert.deepEqual(
       known.findings.map(({ title, changedOnBranch }) => [title, changedOnBranch]),
@@ -211,89 +172,76 @@ describe('tool answers', () => {
         ['Mild', 'unknown'],
       ],
     );
-    assert.deepEqual([known.total, known.withoutFile], [2, 1]);
-    await assert.rejects(
-      ask({ kind: 'unavailable', why: 'noAnswer' }),
-      /did not respond in time\. List the findings without it\./,
-    );
+    assert.deepEqual([known.total, known['withoutFile']], [2, 1]);
+    const unavailable = ask({ kind: 'unavailable', why: 'noAnswer' });
+    await assert.rejects(unavailable, /did not respond in time\. List the findings without it\./);
   });
 
   test('name each finding of a run, also two that findings files of different times have at one index', async () => {
     const [one] = sourceOf(items).shown;
     const other = { ...one!, ...identityFor('other'), finding: { ...one!.finding, title: 'Other' } };
     const { findings } = await list([{ run: shopRun, shown: [], absent: [one!, other] }]);
-    assert.deepEqual(
-      findings.map(({ finding }) => findNamed([one!, other], String(finding)).finding.title),
-      findings.map(({ title }) => title),
-    );
+    for (const { finding, title } of findings)
+      assert.equal(findNamed([one!, other], String(finding)).finding.title, title);
   });
 
-  test('F69 say how many findings were not read', async () => {
-    assert.equal((await list([{ ...sourceOf(items), cut: { shown: 2, total: 60_000 } }])).notRead, 59_998);
-    assert.equal((await list([sourceOf(items)])).notRead, undefined);
-  });
-
-  test('F155 F167 describe the coverage of a run without findings in a sentence', async () => {
+  test('F69 F155 F167 say how many findings were not read, and describe the coverage of a run without findings', async () => {
     const excluded = { ignored: 1, ignoredButTracked: 1 };
     const coverage = { uploaded: 239, excluded, excludedFolders: 0, unpacked: 0 };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
     const failure = { kind: 'malformedFindings' } as const;
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';
     for (const [shown, ...expected] of [
-      [{ run, shown: [] }, undefined, coverage, summary],
-      [{ ...sourceOf(items), run }, undefined, coverage, undefined],
-      [{ run, shown: [], failure }, failure.kind, coverage, undefined],
+      [{ run, shown: [] }, undefined, coverage, summary, undefined],
+      [{ ...sourceOf(items), run }, undefined, coverage, undefined, undefined],
+      [{ run, shown: [], failure }, failure.kind, coverage, undefined, undefined],
+      [{ ...sourceOf(items), run, cut: { shown: 2, total: 60_000 } }, undefined, coverage, undefined, 59_998],
     ] as const) {
-      const [said] = (await list([shown])).runs as Record<string, unknown>[];
-      assert.deepEqual([said?.['failure'], said?.['coverage'], said?.['summary']], expected);
+      const { runs, notRead } = await list([shown]);
+      const [said] = runs as readonly Members[];
+      assert.deepEqual([said?.['failure'], said?.['coverage'], said?.['summary'], notRead], expected);
     }
   });
 
   test('cut long texts and lists, and say where, and how much is missing', () => {
     const files = Array.from({ length: 110 }, (_, at) => `src/${String(at)}.js`);
     const { shown } = sourceOf([{ title: 'x', files, description: 'y'.repeat(60_000) }]);
-    const { reported } = readFenced(answerText(getFinding(shown[0]!))) as {
-      reported: { locations: readonly unknown[]; description: string };
-    };
-    assert.deepEqual([reported.locations.length, reported.locations.at(-1)], [101, '… and 10 more']);
-    assert.deepEqual([reported.description.length, reported.description.at(-1)], [8_001, '…']);
+    const { reported } = readFenced(answerText(getFinding(shown[0]!)));
+    const { locations, description } = reported as { locations: readonly unknown[]; description: string };
+    assert.deepEqual([locations.length, locations.at(-1)], [101, '… and 10 more']);
+    assert.deepEqual([description.length, description.at(-1)], [8_001, '…']);
   });
 
   test('F141 have at most 75,000 bytes, of any finding, run, and page, and lose no finding of a list', async () => {
     const long = (character: string): string => character.repeat(9_000);
+    const texts = ['description', 'impact', 'evidence', 'recommendation'].map((name) => [name, long('注')]);
     const items = Array.from({ length: 120 }, (_, at) => ({
       title: `${String(at)} ${long('\u200B')}`,
       severity: 'high',
-      file: 'a.js',
-      line: 1,
-      ...Object.fromEntries(
-        ['description', 'impact', 'evidence', 'recommendation'].map((name) => [name, long('注')]),
-      ),
+      ...(Object.fromEntries(texts) as object),
       files: Array.from({ length: 200 }, (_, place) => `${String(place)}/${long('d')}.js`),
     }));
     const source = sourceOf(items);
-    const sized = (answer: object) => {
+    const sized = (answer: object): Listed => {
       const text = answerText(answer);
       assert.ok(Buffer.byteLength(text) < 76_000, String(Buffer.byteLength(text)));
       return readFenced(text);
     };
     sized(getFinding(source.shown[0]!));
     const { runs } = sized(await list(Array<typeof source>(300).fill(source), { limit: 100 }));
-    assert.ok(Array.isArray(runs) && /^… and \d+ more$/.test(String(runs.at(-1))));
+    assert.match(String(runs.at(-1)), /^… and \d+ more$/);
     const seen: unknown[] = [];
     for (let offset: unknown = 0; typeof offset === 'number';) {
-      const page = sized(await list([source], { offset, limit: 100 }));
-      seen.push(...(page['findings'] as readonly { finding: unknown }[]).map(({ finding }) => finding));
-      offset = page['nextOffset'];
+      const { findings, nextOffset } = sized(await list([source], { offset, limit: 100 }));
+      seen.push(...findings.map(({ finding }) => finding));
+      offset = nextOffset;
     }
-    assert.equal(new Set(seen).size, items.length);
-    assert.equal(seen.length, items.length);
+    assert.deepEqual([new Set(seen).size, seen.length], [items.length, items.length]);
   });
 
   test('F141 are JSON with invisible characters of any kind', () => {
     const hidden = 'a\u200Bb\uFE0Fc\u{E0041}d\u202Ee\u0000f\u00ADg';
-    const answer = readFenced(answerText({ hidden, lines: 'x\n\ty 👩\u200D💻' }));
-    assert.deepEqual(answer, {
+    assert.deepEqual(readFenced(answerText({ hidden, lines: 'x\n\ty 👩\u200D💻' })), {
       hidden: String.raw`a\u{200B}b\u{FE0F}c\u{E0041}d\u{202E}e\u{0000}f\u{00AD}g`,
       lines: 'x\n\ty 👩\u200D💻',
     });
@@ -306,7 +254,7 @@ describe('tool answers', () => {
 
   test('do not call an unconfirmed, no longer watched start cancelled', () => {
     const left = { ...runOf.cancelled, mayStillRun: true } as typeof runOf.cancelled;
-    const { runs } = getRunStatus({ runs: [left], unread: 0 }, 2e12) as { runs: Record<string, unknown>[] };
+    const { runs } = getRunStatus({ runs: [left], unread: 0 }, 2e12) as { runs: readonly Members[] };
     assert.equal(runs[0]?.['state'], 'no longer watched');
   });
 
@@ -316,30 +264,22 @@ describe('tool answers', () => {
     assert.doesNotMatch(text, /canary|service\.example|invented-organization|home/);
   });
 
-  for (const [tool, input] of [
-    ['setTriage', { finding: aFinding, state: 'falsePositive' }],
-    ['setTriage', { finding: aFinding, state: 'acceptedRisk', note: 'x' }],
-    ['setTriage', { finding: aFinding, state: 'fixed' }],
-    ['setTriage', { finding: `../${aFinding}`, state: 'open' }],
-    ['listFindings', { limit: 1_000 }],
-    ['listFindings', { run: 'start' }],
-    ['getFinding', {}],
-    ['getRunStatus', { cancel: true }],
-  ] as const)
-    test(`of ${tool} refuse ${JSON.stringify(input)}`, () => {
-      assert.equal(toolInputs[tool].safeParse(input).success, false);
-    });
+  test('of any tool refuse other inputs than those of its schema', () => {
+    for (const [tool, input] of [
+      ['setTriage', { finding: `../${aFinding}`, state: 'open' }],
+      ['listFindings', { limit: 1_000 }],
+      ['listFindings', { run: 'start' }],
+      ['getFinding', {}],
+      ['getRunStatus', { cancel: true }],
+    ] as const)
+      assert.equal(toolInputs[tool].safeParse(input).success, false, JSON.stringify(input));
+  });
 });
 
 test('a decision by a tool keeps the user’s reason unless it has its own', () => {
   const former = { state: 'falsePositive', note: 'Reviewed: input is fixed.', at: 5 } as const;
   const decided = (note?: string) => decisionOfTool(former, { finding: aFinding, state: 'open', note }).note;
-  assert.deepEqual([undefined, '', ' ', 'mine'].map(decided), [
-    former.note,
-    former.note,
-    former.note,
-    'mine',
-  ]);
+  assert.deepEqual([undefined, ' ', 'mine'].map(decided), [former.note, former.note, 'mine']);
 });
 
 describe('a finding as Markdown', () => {
@@ -357,42 +297,32 @@ describe('a finding as Markdown', () => {
   });
 
   test('describes the state of the code, without a line if it is gone', () => {
-    const [gone, moved] = [
-      findingMarkdown(driftedTo('gone'), words),
-      findingMarkdown(driftedTo('moved'), words),
-    ];
-    assert.match(gone, /\*\*Place:\*\* ` a\.js `\n- \*\*Since:\*\* gone\n/);
-    assert.match(gone, /^- ` b\.js:71 `$/m);
-    assert.match(moved, /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
-    const same = driftedTo('same');
-    assert.doesNotMatch(findingMarkdown(same, words), /Since|Compared/);
+    const textOf = (drift: ShownPlace['drift'], more: Partial<DetailedFinding> = {}): string =>
+      findingMarkdown({ ...driftedTo(drift), ...more }, words);
+    assert.match(textOf('gone'), /\*\*Place:\*\* ` a\.js `\n- \*\*Since:\*\* gone\n[^]*^- ` b\.js:71 `$/m);
+    assert.match(textOf('moved'), /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);
+    assert.doesNotMatch(textOf('same'), /Since|Compared/);
     // Outside of code an issue would notify these users.
-    assert.match(
-      findingMarkdown({ ...same, owners: ['@ana', '@b'] }, words),
-      /^- \*\*Owner:\*\* ` @ana ` ` @b `$/m,
-    );
-    assert.match(findingMarkdown({ ...same, verdict: 'new' }, words), /^- \*\*Compared:\*\* \\\*new\\\*$/m);
+    assert.match(textOf('same', { owners: ['@ana', '@b'] }), /^- \*\*Owner:\*\* ` @ana ` ` @b `$/m);
+    assert.match(textOf('same', { verdict: 'new' }), /^- \*\*Compared:\*\* \\\*new\\\*$/m);
   });
 
   test('contains no heading or HTML from finding text', () => {
+    const ends = fc.constantFrom('```', '<!--', '<pre>', '# a', '- ~~~', '[x]:\n````');
     fc.assert(
-      fc.property(
-        anyItems,
-        fc.constantFrom('```', '<!--', '<pre>', '# a', '- ~~~', '[x]:\n````'),
-        (some, end) => {
-          for (const shown of sourceOf(some).shown) {
-            const description = `${shown.details.description}\n${end}`;
-            const text = findingMarkdown({ ...shown, details: { ...shown.details, description } }, words);
-            const kinds: string[] = [];
-            void marked.walkTokens(marked.lexer(text), (token) => {
-              kinds.push(token.type === 'heading' ? `heading ${String(token.depth)}` : token.type);
-            });
-            assert.equal(kinds.filter((kind) => /^heading [12]$/.test(kind)).length, 1);
-            assert.ok(!kinds.includes('html'));
-            assert.doesNotMatch(text, /\u202E/);
-          }
-        },
-      ),
+      fc.property(anyItems, ends, (some, end) => {
+        for (const shown of sourceOf(some).shown) {
+          const description = `${shown.details.description}\n${end}`;
+          const text = findingMarkdown({ ...shown, details: { ...shown.details, description } }, words);
+          const kinds: string[] = [];
+          void marked.walkTokens(marked.lexer(text), (token) => {
+            kinds.push(token.type === 'heading' ? `heading ${String(token.depth)}` : token.type);
+          });
+          assert.equal(kinds.filter((kind) => /^heading [12]$/.test(kind)).length, 1);
+          assert.ok(!kinds.includes('html'));
+          assert.doesNotMatch(text, /\u202E/);
+        }
+      }),
     );
   });
 });

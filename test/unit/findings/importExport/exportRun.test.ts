@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Log } from 'sarif';
 import type { ExportRequest } from '../../../../src/core/findings/importExport/exportRun.ts';
 import { makeExport } from '../../../../src/core/findings/result/readResult.ts';
 import type { ShownRun } from '../../../../src/core/findings/shownFinding.ts';
@@ -35,14 +34,9 @@ async function setUp(t: Parameters<typeof setUpFindings>[0]) {
   return { fixture, run, source: await fixture.store.read(run) };
 }
 
-async function exported(
-  source: ShownRun,
-  form: Form,
-  { runs }: FindingFixture,
-  signal?: AbortSignal,
-): Promise<Uint8Array> {
-  const from = { runs, workerFile: parseWorker };
-  return (await makeExport({ source, form, tool, secretWorkerFile }, from, signal)).content;
+async function exported(source: ShownRun, form: Form, { runs }: FindingFixture): Promise<Uint8Array> {
+  const request = { source, form, tool, secretWorkerFile };
+  return (await makeExport(request, { runs, workerFile: parseWorker })).content;
 }
 
 test('an export has the details of findings, also of those that only an earlier run reports', async (t) => {
@@ -61,14 +55,10 @@ test('an export has the details of findings, also of those that only an earlier 
       .flatMap((title) => names.map((name) => textsOf(title)[name]))
       .filter((text) => !content.includes(text));
     assert.deepEqual([missing, content.includes(secret)], [[], false], form.kind);
-    if (form.kind !== 'csv') assert.deepEqual(urisIn(content), ['src/a.js', 'src/a.js'], form.kind);
+    // As it was sent, not as it was reported.
+    if (form.kind !== 'csv') assert.equal(content.match(/"uri": "src\/a\.js"/g)?.length, 3, form.kind);
   }
 });
-
-function urisIn(content: string): readonly unknown[] {
-  const [log] = (JSON.parse(content) as Log).runs;
-  return (log?.results ?? []).map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation?.uri);
-}
 
 test('an offline bundle has the findings as received, and the decisions with masked notes', async (t) => {
   const { fixture, source } = await setUp(t);
@@ -81,15 +71,6 @@ test('an offline bundle has the findings as received, and the decisions with mas
     read.decisions.map(({ index, note }) => [index, note.includes('known: AKIA…')]),
     [[0, true]],
   );
-});
-
-test('an export ends with the reason of the signal', async (t) => {
-  const { fixture, source } = await setUp(t);
-  const reason = new DOMException('cancelled', 'AbortError');
-  const ended = new AbortController();
-  const exporting = exported(source, { kind: 'sarif' }, fixture, ended.signal);
-  ended.abort(reason);
-  await assert.rejects(exporting, (error) => error === reason);
 });
 
 test('a bundle says why a file of its run cannot be read', async (t) => {

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import type { Log } from 'sarif';
 import { type ReportedFinding, splitReported } from '../../../../src/core/findings/finding.ts';
-import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
+import {
+  type DetailedFinding,
+  type DetailedRun,
+  localPlaceOf,
+} from '../../../../src/core/findings/shownFinding.ts';
+import type { FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { fingerprintOf } from '../../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import {
@@ -53,6 +58,26 @@ export function shownOf(
   }));
 }
 
+/** In English, as `findingMarkdown` needs them. */
+export const words: FindingWords = {
+  severity: 'Severity',
+  place: 'Place',
+  feature: 'Feature',
+  perspective: 'Perspective',
+  otherPlaces: 'Other locations',
+  triage: 'Triage',
+  owner: 'Owner',
+  description: 'Description',
+  severityOf: (severity) => severity,
+  triageOf: ({ state }) => state,
+  standingOf: (shown) => [
+    ['Since', localPlaceOf(shown.finding.places[0], shown)?.drift.replace(/^same$/, '') || undefined],
+    ['Compared', shown.verdict && `*${shown.verdict}*`],
+    ['Quote', shown.evidence && JSON.stringify(shown.evidence)],
+  ],
+  blockOf: (kind) => kind,
+};
+
 /** A log as a file has it, without undefined members. */
 export function written(log: Log): Log {
   return JSON.parse(JSON.stringify(log)) as Log;
@@ -103,35 +128,29 @@ const place = fc.record(
 );
 const places = fc.array(place, { maxLength: 3 });
 
+const proseNames = [
+  ...['title', 'description', 'summary', 'details', 'explanation', 'impact', 'exploit_scenario'],
+  ...['evidence', 'recommendation', 'mitigation', 'feature_name'],
+];
+
 /** Any invented item of a findings file. */
 export const anyItem = fc.record(
   {
+    ...Object.fromEntries(proseNames.map((name) => [name, text])),
     id: fc.oneof(fc.nat(), text),
-    title: text,
     severity: fc.oneof(
-      fc.constantFrom('critical', 'High', '中', 'none', 'unheard of', '8.1'),
-      fc.constantFrom(3, 9.12345),
+      fc.constantFrom('critical', 'High', '中', 'none', 'unheard of', '8.1', 3, 9.12345),
       text,
     ),
     priority: fc.oneof(fc.nat({ max: 12 }), fc.constantFrom('P1', '1', 'high')),
-    description: text,
-    summary: text,
-    details: text,
-    explanation: text,
-    impact: text,
     extra: fc.record({ message: text, metadata: fc.record({ impact: text }) }, { requiredKeys: [] }),
-    exploit_scenario: text,
-    evidence: text,
     reproduction_steps: fc.array(text, { maxLength: 3 }),
-    recommendation: text,
-    mitigation: text,
     locations: places,
     source: place,
     sink: place,
     trace: places,
     related_locations: places,
     cwe: fc.constantFrom(89, 'CWE-79', ['CWE-22', 'CWE-23: x'], 'none'),
-    feature_name: text,
     perspective: fc.constantFrom('XSS', 'BusinessLogic'),
     method: fc.constantFrom('GET', 'POST'),
     url: fc.constantFrom('https://shop.example/search?q=注文', '/cart', 'javascript:alert(1)'),

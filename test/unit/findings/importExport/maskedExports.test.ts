@@ -2,25 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type ExportRequest, exportRun } from '../../../../src/core/findings/importExport/exportRun.ts';
-import type { Place, ReportedFinding } from '../../../../src/core/findings/finding.ts';
-import type {
-  DetailedFinding,
-  DetailedRun,
-  ShownFinding,
-} from '../../../../src/core/findings/shownFinding.ts';
+import { BLOCK_KINDS, PLACE_ROLES, type ReportedFinding } from '../../../../src/core/findings/finding.ts';
+import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { writeDetails } from '../../../../src/core/findings/result/resultFile.ts';
 import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import { tempFolder } from '../../run/tempFolder.ts';
-import { shopRun, shownOf, tool } from './exportingFindings.ts';
+import { shopRun, shownOf, tool, words } from './exportingFindings.ts';
 
 const secretWorkerFile = fileURLToPath(
   new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url),
 );
-const steps = (['source', 'step', 'sink', 'evidence', 'related'] as const).map((role): Place => {
+const steps = PLACE_ROLES.map((role) => {
   return { path: `src/${role}.js`, startLine: 3, snippet: role, label: role, role };
 });
-const main: Place = { path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' };
 const reported: ReportedFinding = {
   index: 0,
   id: 'F-1',
@@ -31,14 +26,9 @@ const reported: ReportedFinding = {
   confidence: 'sure',
   summary: 'It is short.',
   description: 'It is invented.',
-  blocks: (
-    [
-      ...(['details', 'impact', 'exploitScenario', 'attackScenario', 'evidence'] as const),
-      ...(['reproductionSteps', 'proofOfConcept', 'recommendation'] as const),
-    ] as const
-  ).map((kind) => ({ kind, text: `About ${kind}` })),
+  blocks: BLOCK_KINDS.map((kind) => ({ kind, text: `About ${kind}` })),
   recommendation: 'Invent less.',
-  places: [main, ...steps],
+  places: [{ path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' }, ...steps],
   cwes: [],
   cvss: { score: 8, vector: 'CVSS:3.1/AV:N' },
   method: 'GET',
@@ -46,12 +36,22 @@ const reported: ReportedFinding = {
   feature: 'Search',
   perspective: 'XSS',
 };
+const facts = {
+  reported,
+  triage: { state: 'acceptedRisk', note: 'Accepted', at: 1, until: '2031-01-01', via: 'agent' } as const,
+  owners: ['@acme/shop'],
+  folder: '/home/canary/shop',
+  name: 'shop',
+  uri: 'https://git.example/acme/shop',
+  evidence: { kind: 'notAsSent', path: 'src/app.js', missing: 'quote' } as const,
+  local: 'src/here.js',
+};
 
 /** Members that hold one of a few words. */
 const closed = /^(?:severity|kind|role|state|via|until|missing)$/;
 
 /** The value with a credential of its own at the end of each text. */
-function planted(value: unknown, tokenOf: (number: number) => string): { value: unknown; tokens: string[] } {
+function planted<T>(value: T, tokenOf: (number: number) => string): { value: T; tokens: string[] } {
   const tokens: string[] = [];
   const plant = (part: unknown, key: string): unknown => {
     if (typeof part === 'string') {
@@ -64,73 +64,31 @@ function planted(value: unknown, tokenOf: (number: number) => string): { value: 
     if (typeof part !== 'object' || part === null) return part;
     return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, plant(each, name)]));
   };
-  return { value: plant(value, ''), tokens };
+  return { value: plant(value, '') as T, tokens };
 }
 
 function sourceOf(tokenOf: (number: number) => string) {
-  const { value, tokens } = planted(
-    {
-      reported,
-      triage: { state: 'acceptedRisk', note: 'Accepted', at: 1, until: '2031-01-01', via: 'agent' },
-      owners: ['@acme/shop'],
-      names: { folder: '/home/canary/shop', name: 'shop', remote: 'https://git.example/acme/shop' },
-      evidence: { kind: 'notAsSent', path: 'src/app.js', missing: 'quote' },
-      local: 'src/here.js',
-    },
-    tokenOf,
-  );
-  const { names, local, ...facts } = value as {
-    reported: ReportedFinding;
-    triage: ShownFinding['triage'];
-    owners: string[];
-    names: { folder: string; name: string; remote: string };
-    evidence: { kind: 'notAsSent'; path: string; missing: 'quote' };
-    local: string;
-  };
-  const { folder } = names;
-  const run = {
-    ...shopRun,
-    targets: [{ folder, name: names.name }],
-    targetFile: `${folder}/shop.blackbox.json`,
-  };
-  const [shown] = shownOf([facts.reported], () => facts.triage, run);
-  assert.ok(shown);
-  const places = shown.finding.places.map((reported) => {
-    return {
-      file: `${folder}/${local}`,
-      folder,
-      target: 0,
-      path: local,
-      startLine: 2,
-      reported,
-      drift: 'moved' as const,
-    };
+  const { value, tokens } = planted(facts, tokenOf);
+  const { folder, name, uri, local, owners, evidence } = value;
+  const run = { ...shopRun, targets: [{ folder, name }], targetFile: `${folder}/shop.blackbox.json` };
+  const [shown] = shownOf([value.reported], () => value.triage, run);
+  const here = { file: `${folder}/${local}`, folder, target: 0, path: local, startLine: 2 };
+  const places = shown!.finding.places.map((place) => {
+    return { ...here, reported: place, drift: 'moved' as const };
   });
   // The main place is known by its file here only.
-  const sent = shown.finding.places.map(({ path }, at) => {
+  const sent = shown!.finding.places.map(({ path }, at) => {
     return at === 0 ? undefined : { target: 0, folder, path, bytes: 1, sha256: 'ab' };
   });
-  const all: DetailedFinding = { ...shown, places, sent, owners: facts.owners, evidence: [facts.evidence] };
+  const all: DetailedFinding = { ...shown!, places, sent, owners, evidence: [evidence] };
   const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
-  const folders = [{ folder, name: names.name, path: '' }];
-  const repository = { root: folder, folders, uri: names.remote };
-  return { source, listed: [all], repository, tokens };
+  return {
+    source,
+    listed: [all],
+    repository: { root: folder, folders: [{ folder, name, path: '' }], uri },
+    tokens,
+  };
 }
-
-const words = {
-  severity: 'Severity',
-  place: 'Location',
-  feature: 'Feature',
-  perspective: 'Perspective',
-  otherPlaces: 'Other locations',
-  triage: 'Triage',
-  owner: 'Owner',
-  description: 'Description',
-  severityOf: (severity: string) => severity,
-  triageOf: ({ state }: { state: string }) => state,
-  standingOf: ({ evidence }: ShownFinding) => [['Quote', JSON.stringify(evidence)]] as const,
-  blockOf: (kind: string) => kind,
-};
 
 const body = (number: number, length: number): string =>
   `a${String(number).padStart(3, '0')}${'bC4d'.repeat(40)}`.slice(0, length);

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Log, Result } from 'sarif';
+import type { Invocation, Location, Log, Result } from 'sarif';
 import type { DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.ts';
 import type { Verdict } from '../../../../src/core/findings/result/result.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { shopRun, shownOf, sourceOf, tool, written } from './exportingFindings.ts';
+import { shopRun, sourceOf, tool, written } from './exportingFindings.ts';
 
+const lines = { start_line: 12, end_line: 13, start_column: 5, end_column: 9 };
 const injection = {
   id: 'F-1',
   title: 'SQL injection',
@@ -16,34 +17,23 @@ const injection = {
   recommendation: 'Use parameters.',
   cwe: 'CWE-89',
   cvss: { score: 8.6, vector: 'CVSS:3.1/AV:N' },
-  locations: [
-    {
-      path: 'src/注文/一覧 表.ts',
-      start_line: 12,
-      end_line: 13,
-      start_column: 5,
-      end_column: 9,
-      snippet: 'query(`…`)',
-    },
-  ],
+  locations: [{ path: 'src/注文/一覧 表.ts', ...lines, snippet: 'query(`…`)' }],
   source: { path: 'src/server.js', line: 3, label: 'input' },
   sink: { path: 'src/db.js', line: 7 },
   related_locations: [{ path: 'src/db.js', line: 1, label: 'see [the pool](https://evil.example)' }],
 };
-const weak = {
-  id: 'F-2',
-  title: 'Weak hash',
-  severity: 'low',
-  cwe: [328, 916],
-  file: 'src/passwords.js',
-  line: 4,
-};
+const weak = { id: 'F-2', title: 'Weak hash', severity: 'low', cwe: [328, 916], file: 'src/a.js', line: 4 };
+const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
 
 function logOf(source: DetailedRun): Log {
   return written(toSarif(source, new Map(), tool));
 }
 function resultsOf(source: DetailedRun): Result[] {
   return logOf(source).runs[0]?.results ?? [];
+}
+const uriOf = (location: Location | undefined): unknown => location?.physicalLocation?.artifactLocation?.uri;
+function invocationOf(source: DetailedRun): Invocation {
+  return logOf(source).runs[0]!.invocations![0]!;
 }
 
 describe('SARIF', () => {
@@ -60,7 +50,7 @@ describe('SARIF', () => {
     assert.deepEqual(result?.locations, [{ physicalLocation: { artifactLocation, region } }]);
     const steps = result.codeFlows?.[0]?.threadFlows[0]?.locations ?? [];
     assert.deepEqual(
-      steps.map(({ kinds, location }) => [kinds, location?.physicalLocation?.artifactLocation?.uri]),
+      steps.map(({ kinds, location }) => [kinds, uriOf(location)]),
       [
         [['source'], 'src/server.js'],
         [['sink'], 'src/db.js'],
@@ -73,7 +63,6 @@ describe('SARIF', () => {
   });
 
   test('of a live finding has its request and no file', () => {
-    const live = { feature_name: 'Search', perspective: 'XSS', method: 'GET', url: 'https://shop.example/s' };
     const [result] = resultsOf(sourceOf([{ title: 'Reflected', ...live }]));
     assert.deepEqual(result?.webRequest, { method: 'GET', target: 'https://shop.example/s' });
     assert.deepEqual(result.locations, []);
@@ -91,27 +80,17 @@ describe('SARIF', () => {
     });
 
   test('prefixes paths with their folder if there are several, also for runs with another folder order', () => {
-    const [shop, tool] = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
-    const run = { ...shopRun, targets: [shop!, tool!] };
-    const { findings } = parseFindings(
-      JSON.stringify([weak, { ...weak, file: 'b.js' }, { ...weak, file: 'c.js' }]),
-    );
-    const shown = shownOf(findings, undefined, run);
-    const places = shown.flatMap(({ finding }) => finding.places);
+    const targets = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
+    const items = ['a.js', 'b.js', 'c.js'].map((file) => ({ ...weak, file }));
+    const shown = sourceOf(items).shown;
+    const [one, other] = shown.flatMap(({ finding }) => finding.places);
     const assessed = new Map([
-      [places[0]!, { folder: '/home/shop', path: 'a/b.js' }],
-      [places[1]!, { folder: '/home/tool', path: 'b.js' }],
+      [one!, { folder: '/home/shop', path: 'a/b.js' }],
+      [other!, { folder: '/home/tool', path: 'b.js' }],
     ]);
-    const results =
-      written(toSarif({ run, shown }, assessed, { name: 'T', version: '1.0.0' })).runs[0]?.results ?? [];
-    assert.deepEqual(
-      results.map(({ locations }) => locations?.[0]?.physicalLocation?.artifactLocation),
-      [
-        { uri: 'shop/a/b.js', uriBaseId: '%SRCROOT%' },
-        { uri: 'tool/b.js', uriBaseId: '%SRCROOT%' },
-        { uri: 'c.js' },
-      ],
-    );
+    const [log] = toSarif({ run: { ...shopRun, targets }, shown }, assessed, tool).runs;
+    const uris = log?.results?.map(({ locations = [] }) => uriOf(locations[0]));
+    assert.deepEqual(uris, ['shop/a/b.js', 'tool/b.js', 'c.js']);
   });
 
   test('says new, unchanged or absent for every result if there is a baseline', () => {
@@ -138,11 +117,7 @@ describe('SARIF', () => {
     const states = ['falsePositive', 'acceptedRisk', 'confirmed', 'fixed'] as const;
     const source = sourceOf(
       states.map((state) => ({ ...weak, title: state })),
-      (index) => ({
-        state: states[index] ?? 'open',
-        note: 'seen in review',
-        at: 5,
-      }),
+      (index) => ({ state: states[index] ?? 'open', note: 'seen in review', at: 5 }),
     );
     const suppression = [{ kind: 'external', status: 'accepted', justification: 'seen in review' }];
     assert.deepEqual(
@@ -155,12 +130,7 @@ describe('SARIF', () => {
     const rulesOf = (items: readonly object[]) => logOf(sourceOf(items)).runs[0]?.tool.driver.rules ?? [];
     const worded = ['SQL injection', 'Injection of SQL'].map((title) => rulesOf([{ ...injection, title }]));
     assert.deepEqual(worded[0], worded[1]);
-    const kinds = [
-      { rule_id: 'js/sqli', cwe: 89 },
-      { cwe: 89 },
-      { perspective: 'XSS', url: 'https://shop.example/s', method: 'GET', feature_name: 'Search' },
-      {},
-    ];
+    const kinds = [{ rule_id: 'js/sqli', cwe: 89 }, { cwe: 89 }, live, {}];
     assert.deepEqual(
       rulesOf(kinds.map((kind) => ({ title: 'Injection', ...kind }))).map(({ id }) => id),
       ['js/sqli', 'CWE-89', 'XSS', 'unclassified'],
@@ -180,53 +150,40 @@ describe('SARIF', () => {
 
   test('contains tool, run and commit, and nothing of the service or machine', () => {
     const log = logOf(sourceOf([injection]));
-    const [run] = log.runs;
-    assert.equal(run?.tool.driver.name, 'Whitebox Assessment');
-    assert.equal(run.tool.driver.semanticVersion, '1.2.3');
-    assert.deepEqual(run.invocations?.[0]?.properties, {
+    const { name, semanticVersion } = log.runs[0]!.tool.driver;
+    assert.deepEqual({ name, version: semanticVersion }, tool);
+    assert.deepEqual(invocationOf(sourceOf([injection])).properties, {
       runId: 'run-1',
       commits: [{ folder: 'shop', commit: 'c0ffee0123456789', dirty: true }],
     });
-    assert.equal(run.columnKind, 'utf16CodeUnits');
     assert.ok(!JSON.stringify(log).includes('canary'));
   });
 
   test('reports success only for a complete run', () => {
     const source = sourceOf([injection]);
     const succeeded = (state: string): boolean | undefined =>
-      logOf({ ...source, run: { ...source.run, state } as Run }).runs[0]?.invocations?.[0]
-        ?.executionSuccessful;
+      invocationOf({ ...source, run: { ...source.run, state } as Run }).executionSuccessful;
     assert.deepEqual(['succeeded', 'aborted', 'cancelled'].map(succeeded), [true, false, false]);
   });
 
   test('F69 F155 says how many findings were not read, and does not claim that the run found none', () => {
-    const [invocation] =
-      logOf({ ...sourceOf([]), cut: { shown: 0, total: 60_000 } }).runs[0]?.invocations ?? [];
-    assert.doesNotMatch(JSON.stringify(invocation?.toolExecutionNotifications), /0 findings/);
-    const { findingsHere, findingsInAll } = invocation?.properties ?? {};
+    const invocation = invocationOf({ ...sourceOf([]), cut: { shown: 0, total: 60_000 } });
+    assert.doesNotMatch(JSON.stringify(invocation.toolExecutionNotifications), /0 findings/);
+    const { findingsHere, findingsInAll } = invocation.properties ?? {};
     assert.deepEqual([findingsHere, findingsInAll], [0, 60_000]);
   });
 
   test('F155 F167 without results describes the coverage, and warns if it is partial', () => {
-    const { run } = sourceOf([]);
-    const [target] = run.targets;
     const saidFor = (unpacked: number, items: readonly object[] = []) => {
-      const coverage = {
-        uploaded: 239,
-        excluded: { ignored: 1, ignoredButTracked: 1 },
-        excludedFolders: 0,
-        unpacked,
-      };
-      const log = logOf({
-        ...sourceOf(items),
-        run: { ...run, targets: [{ ...target!, commit: undefined, coverage }] },
-      });
-      const invocation = log.runs[0]!.invocations![0]!;
+      const excluded = { ignored: 1, ignoredButTracked: 1 };
+      const coverage = { uploaded: 239, excluded, excludedFolders: 0, unpacked };
+      const targets = [{ folder: '/shop', name: 'shop', coverage }];
+      const invocation = invocationOf({ ...sourceOf(items), run: { ...shopRun, targets } });
       assert.deepEqual(invocation.properties?.['coverage'], coverage);
       return (invocation.toolExecutionNotifications ?? []).map(({ level, message }) => [level, message.text]);
     };
     assert.deepEqual(saidFor(0), [['note', '0 findings in 239 uploaded files. 2 files were excluded.']]);
-    assert.deepEqual(saidFor(1).map(([level]) => level), ['warning']); // prettier-ignore
+    assert.deepEqual(saidFor(1)[0]?.[0], 'warning');
     assert.deepEqual(saidFor(1, [injection]), []);
   });
 });
