@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
-import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
+import { keptPath } from '../../../src/core/findings/place/sentFiles.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -39,7 +39,7 @@ describe('files as they were assessed', () => {
     await mkdir(path.join(runFolder, 'source'), { recursive: true });
     await mkdir(path.join(folder, 'src'), { recursive: true });
     await storeManifest(runFolder, 0, sent);
-    await writeFile(sourceFile(runFolder, { target: 0, path: 'src/kept.js' }), sent['src/kept.js']);
+    await writeFile(path.join(runFolder, keptPath({ target: 0, path: 'src/kept.js' })), sent['src/kept.js']);
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
     const files = [...Object.keys(sent), '../secret.js', 'elsewhere/kept.js'];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { sourceFile } from '../../../src/core/findings/place/sentFiles.ts';
+import { keptPath } from '../../../src/core/findings/place/sentFiles.ts';
 import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
 import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
@@ -119,7 +119,7 @@ describe('a finding in an edited file', () => {
     const unopened = vscode.Uri.file(path.join(folder, 'server.js'));
     // The scanned text comes from the copy that is kept with the run.
     const runFolder = path.join(process.env[storageVariable]!, 'runs', shopRunId);
-    const kept = sourceFile(runFolder, { target: 0, path: 'src/server.js' });
+    const kept = path.join(runFolder, keptPath({ target: 0, path: 'src/server.js' }));
     await mkdir(path.dirname(kept), { recursive: true });
     await copyFile(unopened.fsPath, kept);
     const count = (): number => vscode.languages.getDiagnostics(unopened).length;

@@ -4,15 +4,7 @@ import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
-import {
-  createDecode,
-  type Decode,
-  type Encodings,
-  isSent,
-  readText,
-  readTextBelow,
-  sourceFile,
-} from './sentFiles.ts';
+import { createDecode, type Encodings, isSent, readSentText, readTextBelow } from './sentFiles.ts';
 
 /** A file on this machine that places of a run are in. */
 export type LocatedFile = Pick<ShownPlace, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
@@ -85,9 +77,7 @@ async function followFile(
   const content = await readTextBelow(file.folder, file.path);
   const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
   if (current === undefined) return asReported(each);
-  const isAsSent = content !== undefined && file.sent !== undefined && isSent(content, file.sent);
-  const kept = sourceFile(runFolderOf(run), file);
-  const sent = isAsSent ? decode(content, file.file).text : await readKept(file, kept, decode);
+  const sent = file.sent && (await readSentText(runFolderOf(run), file.sent, decode))?.text;
   const from = sent ?? texts.opened.get(pathKey(file.file));
   // What was sent is nowhere: the file has changed, but it is not known where.
   if (from === undefined) return asReported(each, { isChanged: file.sent !== undefined });
@@ -118,14 +108,4 @@ async function followFile(
     places: each.places.map(place),
     isChanged: sent === undefined ? file.sent !== undefined : !isSame,
   };
-}
-
-/** The text that was sent, as it was kept when the run ended. */
-async function readKept(
-  { file, sent }: LocatedFile,
-  kept: string,
-  decode: Decode,
-): Promise<string | undefined> {
-  const content = sent && (await readText(kept));
-  return content && isSent(content, sent) ? decode(content, file).text : undefined;
 }

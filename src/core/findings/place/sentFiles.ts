@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { close, constants, fstat, open, read, type Stats } from 'node:fs';
+import { close, constants, fstat, open, readFile, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -75,10 +75,9 @@ export async function readSent(run: Pick<Run, 'targets'>, runFolder: string): Pr
   return Promise.all(run.targets.map((_, target) => readSentFiles(run, target, runFolder)));
 }
 
-/** Where the text of a sent file is kept. The name is a hash, so that no path leads out of the run's folder. */
-export function sourceFile(runFolder: string, { target, path }: Pick<SentFile, 'target' | 'path'>): string {
-  const name = hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40);
-  return join(runFolder, 'source', name);
+/** Where the text of a sent file is kept, below the run's folder. The name is a hash, so that no path leads out of it. */
+export function keptPath({ target, path }: Pick<SentFile, 'target' | 'path'>): string {
+  return `source/${hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40)}`;
 }
 
 /**
@@ -90,9 +89,9 @@ export async function readAsSent(
   sent: SentFile,
   committed?: () => Promise<Buffer | undefined>,
 ): Promise<Buffer | undefined> {
-  const kept = await readText(sourceFile(runFolder, sent));
+  const kept = await readTextBelow(runFolder, keptPath(sent), sent.bytes);
   if (kept !== undefined && isSent(kept, sent)) return kept;
-  const onDisk = await readTextBelow(sent.folder, sent.path);
+  const onDisk = await readTextBelow(sent.folder, sent.path, sent.bytes);
   if (onDisk !== undefined && isSent(onDisk, sent)) return onDisk;
   const content = await committed?.();
   return content && lineEndsOf(content).find((each) => isSent(each, sent));
@@ -104,70 +103,39 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
 }
 
-const [openFd, statFd, readPart, closeFd] = [
+// Findings point at thousands of files, and the handles of `fs/promises` take longer.
+const [openFd, statFd, readFd, closeFd] = [
   promisify(open),
   promisify<number, Stats>(fstat),
-  promisify(read),
+  promisify<number, Buffer>(readFile),
   promisify(close),
 ];
 
 /**
- * Undefined unless it is a readable regular file of at most `maxTextBytes`. Findings point at thousands of files, and the handles of `fs/promises` would
- * take three times as long.
- */
-export async function readText(file: string): Promise<Buffer | undefined> {
-  return readFd(file, constants.O_RDONLY | constants.O_NONBLOCK, () => true);
-}
-
-/**
- * `readText` of a file as an upload reads it: a link, and what lies below a linked folder, is not read. `folder` is absolute, `path` has `/`. A file of
- * another size than `bytes` is not read.
+ * Reads a file as an upload does: a link, and what lies below a linked folder, is not read. `folder` is absolute, `path` has `/`. Undefined unless it is a
+ * readable regular file of `bytes`, and of at most `maxTextBytes`.
  */
 export async function readTextBelow(
   folder: string,
   path: string,
   bytes?: number,
 ): Promise<Buffer | undefined> {
-  const root = await realPath(folder).catch(() => undefined);
-  if (root === undefined) return undefined;
-  const file = join(root, ...path.split('/'));
-  if (pathInside(root, file) === undefined) return undefined;
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-  return readFd(
-    file,
-    flags,
-    (fd, stat) => (bytes ?? stat.size) === stat.size && misplaced(fd, root, file, stat) === undefined,
-  );
-}
-
-/** Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined, which `|` takes for 0. */
-async function readFd(
-  file: string,
-  flags: number,
-  isWanted: (fd: number, stat: Stats) => boolean,
-): Promise<Buffer | undefined> {
   try {
-    const fd = await openFd(file, flags);
+    const root = await realPath(folder);
+    const file = join(root, ...path.split('/'));
+    if (pathInside(root, file) === undefined) return undefined;
+    // Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined, which `|` takes for 0.
+    const fd = await openFd(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     try {
-      const found = await statFd(fd);
-      const isText = found.isFile() && found.size <= maxTextBytes && isWanted(fd, found);
-      return isText ? await readWhole(fd, found.size) : undefined;
+      const stat = await statFd(fd);
+      const isText = stat.isFile() && stat.size <= maxTextBytes && (bytes ?? stat.size) === stat.size;
+      return isText && misplaced(fd, root, file, stat) === undefined ? await readFd(fd) : undefined;
     } finally {
       await closeFd(fd);
     }
   } catch {
     return undefined; // for whatever reason, the text is not known
   }
-}
-
-async function readWhole(fd: number, size: number): Promise<Buffer> {
-  const content = Buffer.allocUnsafe(size);
-  for (let length = 0; length < size;) {
-    const { bytesRead } = await readPart(fd, content, length, size - length, length);
-    if (bytesRead === 0) return content.subarray(0, length);
-    length += bytesRead;
-  }
-  return content;
 }
 
 export function isSent(content: Buffer, { bytes, sha256 }: SentFile): boolean {
@@ -270,19 +238,19 @@ export async function keepSource(
   runFolder: string,
   sent: Iterable<SentFile | undefined>,
 ): Promise<void> {
-  /** By the file that is to keep its text. */
+  /** By where its text is to be kept. */
   const wanted = new Map<string, SentFile>();
   for (const file of sent)
-    if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(sourceFile(runFolder, file), file);
+    if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(keptPath(file), file);
   await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
   let bytesLeft = maxTotalBytes;
   const keep = async (to: string, content: Buffer, isKept = false): Promise<void> => {
     wanted.delete(to);
     bytesLeft -= content.length;
-    if (!isKept && bytesLeft >= 0) await writeFile(to, content, { mode: 0o600 });
+    if (!isKept && bytesLeft >= 0) await writeFile(join(runFolder, to), content, { mode: 0o600 });
   };
   for (const [to, file] of [...wanted]) {
-    const kept = await readText(to);
+    const kept = await readTextBelow(runFolder, to, file.bytes);
     const isKept = kept !== undefined && isSent(kept, file);
     const content = isKept ? kept : await readTextBelow(file.folder, file.path, file.bytes);
     if (content !== undefined && isSent(content, file)) await keep(to, content, isKept);
@@ -291,7 +259,7 @@ export async function keepSource(
     const paths = new Set([...wanted.values()].flatMap((file) => (file.target === target ? file.path : [])));
     if (archive === undefined || paths.size === 0) continue;
     for await (const { path, content } of readArchive(join(runFolder, archive.file), archive.type, paths)) {
-      const to = sourceFile(runFolder, { target, path });
+      const to = keptPath({ target, path });
       const file = wanted.get(to);
       if (file !== undefined && isSent(content, file)) await keep(to, content);
     }

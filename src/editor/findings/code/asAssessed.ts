@@ -4,7 +4,7 @@ import {
   isSent,
   readAsSent,
   readSentFiles,
-  readText,
+  readTextBelow,
   type SentFile,
 } from '../../../core/findings/place/sentFiles.ts';
 import {
@@ -93,7 +93,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
     for (const { sent, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
-      const content = await readText(here);
+      const content = await readTextBelow(folder, path);
       if (content !== undefined && isSent(content, sent) && unsavedText(here) === undefined) continue;
       const found = await readAssessed(run, sent.target, sent.path, deps.runs);
       const uri = vscode.Uri.file(here);

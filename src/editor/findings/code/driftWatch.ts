@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { EditorTexts } from '../../../core/findings/place/currentPlaces.ts';
@@ -6,7 +6,6 @@ import {
   createDecode,
   type Encodings,
   maxTextBytes,
-  readText,
   readTextBelow,
 } from '../../../core/findings/place/sentFiles.ts';
 import { isSamePath, pathKey } from '../../../core/paths.ts';
@@ -89,7 +88,7 @@ function isOfFile(document: vscode.TextDocument, file: string): boolean {
 
 /** A file's current text with unsaved edits; undefined if it is missing or not text. */
 export async function textNow(file: string): Promise<string | undefined> {
-  const content = unsavedText(file) ?? (await readText(file));
+  const content = unsavedText(file) ?? (await readTextBelow(dirname(file), basename(file)));
   return typeof content === 'object' ? toText(content, file) : content;
 }
 

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { readResult, type ResultSource } from '../../../../src/core/findings/result/readResult.ts';
-import { sourceFile } from '../../../../src/core/findings/place/sentFiles.ts';
+import { keptPath } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from './storedManifest.ts';
 import { runOf } from '../../run/sampleRuns.ts';
@@ -76,7 +76,7 @@ export async function startHistory(t: TestContext): Promise<History> {
         if (sent === undefined) continue;
         await storeManifest(folderOf(run), target, sent);
         for (const [name, text] of Object.entries(sent))
-          await writeFile(sourceFile(folderOf(run), { target, path: name }), text);
+          await writeFile(path.join(folderOf(run), keptPath({ target, path: name })), text);
       }
       runs = [run, ...runs];
       return run;
