@@ -38,22 +38,20 @@ interface Change {
 }
 
 /**
- * Indexes a text, to follow ranges of its lines into later texts. White space, blank lines and line ends do not count, except in very long lines. Code that
- * occurs once in both texts has `moved`. Where comparing would take too long, only such code is followed, and other lines are `unknown`.
+ * Follows ranges of lines from one text to another. White space, blank lines and line ends do not count, except in very long lines. Code that occurs once in
+ * both texts has `moved`. Where comparing would take too long, only such code is followed, and other lines are `unknown`.
  */
 export function followLines(
   before: readonly string[],
-): (after: readonly string[]) => (range: LineRange) => DriftedRange {
+  after: readonly string[],
+): (range: LineRange) => DriftedRange {
+  const hunks = compareLines(before, after).map((hunk) => ({
+    ...hunk,
+    replacements: lazily(() => replacementsIn(hunk, before, after)),
+  }));
   const codeBefore = lazily(() => readCode(before.map(comparable)));
-  return (after) => {
-    if (after === before) return (range) => ({ ...range, drift: 'same' });
-    const hunks = compareLines(before, after).map((hunk) => ({
-      ...hunk,
-      replacements: lazily(() => replacementsIn(hunk, before, after)),
-    }));
-    const codeAfter = lazily(() => readCode(after.map(comparable)));
-    return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
-  };
+  const codeAfter = lazily(() => readCode(after.map(comparable)));
+  return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
 }
 
 /** What became of a line: its current line, or the changed lines that it is one of. */
@@ -100,9 +98,8 @@ function follow(range: LineRange, change: Change): DriftedRange {
     return each.replacements()[(lines[at] ?? 0) - each.from] ?? [];
   });
   left.sort((one, other) => one - other);
-  const [start, end = start] = [left[0], left.at(-1)];
-  if (start !== undefined && end !== undefined)
-    return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
+  const [start = -1, end = start] = [left[0], left.at(-1)];
+  if (start >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
 
   // When two lines swap places, the comparison may keep the shorter one.
   const longest = block.reduce((best, text) => (text.length > best.length ? text : best), '');

@@ -83,8 +83,7 @@ async function followFile(
   if (from === undefined) return asReported(each, { isChanged: file.sent !== undefined });
   const [before, after] = [splitLines(from), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
-  const follow = followLines(before);
-  const placeNow = follow(isSame ? before : after);
+  const placeNow = followLines(before, after);
   const place = ({
     startLine,
     endLine = startLine,

@@ -71,13 +71,19 @@ export async function checkEvidence(
 ): Promise<ReadonlyMap<Place, CheckedPlace>> {
   const checked = new Map<Place, CheckedPlace>();
   const missing: Place[] = [];
-  const check = withoutText(source);
+  const isSentKnown = !source.sent.includes(undefined);
+  const anchorHere = anchorOnDisk(source);
   for (const [file, inFile] of Map.groupBy(places, source.sentFile)) {
     const isFile = typeof file === 'object';
     const text = isFile ? await readSentText(source.runFolder, file, source.decode) : undefined;
     const checkInText = text && isFile ? checkerIn(text, file.path) : undefined;
+    const unknown = isFile ? 'text' : !isSentKnown ? 'sent' : file === 'ambiguous' ? 'file' : undefined;
     for (const place of inFile) {
-      const { anchored, evidence } = checkInText?.(place) ?? (await check(place, file));
+      const { anchored, evidence } = checkInText?.(place) ?? {
+        // The file here is the best that there is to correct a line by a quote.
+        anchored: unknown === 'sent' ? await anchorHere(place) : place,
+        evidence: withoutText({ ...place, path: isFile ? file.path : place.path }, unknown),
+      };
       const former = known.get(place);
       const isMissing = evidence?.kind === 'notAsSent' && place.snippet !== undefined;
       // Another quote with this key, with lines left out, may be in the text.
@@ -123,38 +129,23 @@ function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
   return { ...(isReanchored ? withoutColumns : place), startLine, endLine: isOneLine ? undefined : endLine };
 }
 
-/** Checks places whose file is not known, or whose file's sent text is not here. */
-function withoutText({
-  run: { targets },
-  sent,
-  decode,
-}: RunSource): (place: Place, file: SentFile | 'ambiguous' | undefined) => Promise<CheckedPlace> {
-  const isSentKnown = !sent.includes(undefined);
-  const locate = createLocator(
-    targets,
-    sent.map((files) => files !== undefined),
-  );
-  const anchorHere = async (place: Place): Promise<Place> => {
+/** For a place whose file was not sent, is not known, or has no sent text here. */
+function withoutText(
+  { path, snippet, startLine }: Place,
+  unknown: 'text' | 'file' | 'sent' | undefined,
+): Evidence | undefined {
+  if (unknown !== undefined) return snippet === undefined ? undefined : { kind: 'unchecked', path, unknown };
+  return (snippet ?? startLine) === undefined ? undefined : { kind: 'notAsSent', path, missing: 'file' };
+}
+
+function anchorOnDisk({ run: { targets }, sent, decode }: RunSource): (place: Place) => Promise<Place> {
+  const knowsSent = sent.map((files) => files !== undefined);
+  const locate = createLocator(targets, knowsSent);
+  return async (place) => {
     const needsText = place.snippet !== undefined || place.inCodePoints === true;
     const found = needsText ? await locate(place) : undefined;
     const content = found && (await readTextBelow(found.folder, found.path));
     return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;
-  };
-  return async (place, file) => {
-    const { path, snippet, startLine } = place;
-    if (file === undefined && isSentKnown) {
-      const isDoubtful = (snippet ?? startLine) !== undefined;
-      return {
-        anchored: place,
-        evidence: isDoubtful ? { kind: 'notAsSent', path, missing: 'file' } : undefined,
-      };
-    }
-    const unchecked = (unknown: 'text' | 'file' | 'sent'): Evidence | undefined =>
-      snippet === undefined ? undefined : { kind: 'unchecked', path, unknown };
-    if (typeof file === 'object') return { anchored: place, evidence: unchecked('text') };
-    if (isSentKnown) return { anchored: place, evidence: unchecked('file') };
-    // The file here is the best that there is to correct a line by a quote.
-    return { anchored: await anchorHere(place), evidence: unchecked('sent') };
   };
 }
 

@@ -230,7 +230,7 @@ async function followToLater(
   };
   const [before, after] = [await linesOf(run, sent), await linesOf(later.run.id, sentLater)];
   if (before === undefined || after === undefined) return undefined;
-  const mapRange = followLines(before)(after);
+  const mapRange = followLines(before, after);
   return (range) => {
     const { drift, startLine, endLine } = mapRange(range);
     if (drift === 'unknown') return undefined;

@@ -56,7 +56,7 @@ export function compareWithBase(base: string | null | undefined, now: string | u
   const isSame =
     before.length === after.length &&
     before.every((line, at) => comparable(line) === comparable(after[at] ?? ''));
-  const follow = followLines(after)(before);
+  const follow = followLines(after, before);
   const known = new Map<string, boolean | undefined>();
   const isChanged = (range: LineRange): boolean | undefined => {
     if (range.startLine > after.length || range.endLine - range.startLine > maxLines) return undefined;

@@ -69,32 +69,29 @@ for (const [name, startLine, endLine, edited, wanted] of [
   ['the file is emptied', 4, 5, '', 'gone 1'],
 ] as const)
   test(`lines ${String(startLine)} to ${String(endLine)} are “${wanted}” where ${name}`, () => {
-    const now = followLines(splitLines(code))(splitLines(edited))({ startLine, endLine });
+    const now = followLines(splitLines(code), splitLines(edited))({ startLine, endLine });
     assert.equal(describeRange(now), wanted);
   });
 
 test('code of several lines has moved if it is whole at exactly one other place', () => {
-  const map = followLines(['foo();', 'foo();', query, '', 'foo();'])([
-    'foo();',
-    'foo();',
-    'foo();',
-    query,
-    '',
-  ]);
+  const map = followLines(
+    ['foo();', 'foo();', query, '', 'foo();'],
+    ['foo();', 'foo();', 'foo();', query, ''],
+  );
   assert.equal(describeRange(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
 });
 
 test('a text with little in common leaves the state unknown', () => {
   const before = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `old(${String(at)});`));
   const now = Array.from({ length: 400 }, (_, at) => (at % 2 === 0 ? 'same();' : `fresh(${String(at)}, 1);`));
-  const map = followLines(['first', ...before, 'last'])(['first', ...now, ...now, 'last']);
+  const map = followLines(['first', ...before, 'last'], ['first', ...now, ...now, 'last']);
   assert.equal(describeRange(map({ startLine: 200, endLine: 202 })), 'unknown 200-202');
   assert.equal(describeRange(map({ startLine: 402, endLine: 402 })), 'moved 802');
 });
 
 test('a range in a very long text is followed like in a short one', () => {
   const before = Array.from({ length: 300_000 }, (_, at) => `line(${String(at)});`);
-  const map = followLines(before)(before.with(150_000, 'other();'));
+  const map = followLines(before, before.with(150_000, 'other();'));
   assert.equal(describeRange(map({ startLine: 1, endLine: 300_000 })), 'changed 1-300000');
 });
 
@@ -102,9 +99,12 @@ test('100,000 differences or equal lines are not compared pairwise', () => {
   const calls = Array.from({ length: 100_000 }, (_, at) => `call(${String(at)});`);
   const zeros = (count: number) => Array.from({ length: count }, () => '0,');
   const start = cpuMs();
-  const changed = followLines(calls)(calls.map((line, at) => (at % 2 === 0 ? line : `edited${line}`)));
+  const changed = followLines(
+    calls,
+    calls.map((line, at) => (at % 2 === 0 ? line : `edited${line}`)),
+  );
   assert.equal(describeRange(changed({ startLine: 1, endLine: 100_000 })), 'changed 1-100000');
-  const lost = followLines(['first();', ...zeros(20_000), 'last();'])(zeros(100_000));
+  const lost = followLines(['first();', ...zeros(20_000), 'last();'], zeros(100_000));
   assert.equal(describeRange(lost({ startLine: 2, endLine: 20_001 })), 'unknown 2-20001');
   assert.ok(cpuMs() - start < 5_000);
 });
@@ -130,7 +130,7 @@ test('random edits are followed to their true place', () => {
           now.push(kind === 'edit' ? `${line} // edited` : kind === 'indent' ? `\t${line}` : line);
         return { kind, line: now.length };
       });
-      const map = followLines(before)(now);
+      const map = followLines(before, now);
       for (const [at, { kind, line }] of truth.entries()) {
         const { drift, startLine } = map({ startLine: at + 1, endLine: at + 1 });
         if (kind === 'delete') {
@@ -153,9 +153,9 @@ test('a single deletion is gone, a single edit is changed at its line', () => {
     fc.property(lines, fc.nat(), (before, seed) => {
       const at = seed % before.length;
       const range = { startLine: at + 1, endLine: at + 1 };
-      assert.equal(followLines(before)(before.toSpliced(at, 1))(range).drift, 'gone');
+      assert.equal(followLines(before, before.toSpliced(at, 1))(range).drift, 'gone');
       assert.equal(
-        describeRange(followLines(before)(before.with(at, `${before[at] ?? ''};`))(range)),
+        describeRange(followLines(before, before.with(at, `${before[at] ?? ''};`))(range)),
         `changed ${String(at + 1)}`,
       );
     }),
@@ -168,7 +168,7 @@ test('matched lines occur in both texts, in order, and nearly as many as possibl
   });
   fc.assert(
     fc.property(texts, texts, (before, now) => {
-      const map = followLines(before)(now);
+      const map = followLines(before, now);
       const kept = before
         .map((line, at) => ({ line, ...map({ startLine: at + 1, endLine: at + 1 }) }))
         .filter(({ drift }) => drift === 'same' || drift === 'moved');
@@ -190,7 +190,7 @@ test('every answer is a valid range', () => {
     fc.property(texts, texts, fc.nat(), fc.nat(), (before, now, from, length) => {
       const startLine = 1 + (from % before.length);
       const endLine = Math.min(before.length, startLine + (length % 4));
-      const { startLine: start, endLine: end } = followLines(before)(now)({ startLine, endLine });
+      const { startLine: start, endLine: end } = followLines(before, now)({ startLine, endLine });
       assert.ok(1 <= start && start <= end && end <= now.length, `${String(start)}-${String(end)}`);
     }),
     { numRuns: propertyRuns(1_000) },
