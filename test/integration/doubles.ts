@@ -34,7 +34,6 @@ export const storeOfFindings = (
     shownRuns: () => [],
     comparison: () => undefined,
     find: () => undefined,
-    findByIndex: () => undefined,
     failureOf: () => undefined,
     withDetails: (some: readonly ShownFinding[]) => addDetails(some, () => Promise.resolve(new Map())),
     confirmationsOf: () => Promise.resolve([]),

@@ -4,7 +4,7 @@ import { type ApplicationInput, sharedInput } from '../workflows/blackboxInput.t
 import { hasFindings } from './chooseRun.ts';
 import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';
-import type { RunResult } from './result/result.ts';
+import type { ResultFinding, RunResult } from './result/result.ts';
 
 /** The result of testing a finding's pair on a live application; `same` and `other` are a person's answers. */
 export type LiveResult =
@@ -15,7 +15,7 @@ export interface Confirmation {
   readonly feature: string;
   readonly perspective: Perspective;
   readonly result: LiveResult;
-  readonly found: readonly Finding[];
+  readonly found: readonly Pick<ResultFinding, 'name' | 'finding'>[];
 }
 
 const maxRuns = 10;
@@ -42,7 +42,7 @@ export async function readConfirmations(name: string, source: Source): Promise<r
 }
 
 /** `found` is undefined if the run's findings are unknown. */
-export function resultOf(run: Run, found: readonly Finding[] | undefined, state: PairState): LiveResult {
+export function resultOf(run: Run, found: readonly unknown[] | undefined, state: PairState): LiveResult {
   if (!isFinal(run)) return 'pending';
   if (isUnsent(run)) return 'notTested';
   if (found !== undefined && found.length > 0)
@@ -51,11 +51,10 @@ export function resultOf(run: Run, found: readonly Finding[] | undefined, state:
   return state;
 }
 
-async function findingsOf(run: Run, source: Source): Promise<readonly Finding[] | undefined> {
+async function findingsOf(run: Run, source: Source): Promise<readonly ResultFinding[] | undefined> {
   if (!hasFindings(run)) return undefined;
   try {
-    const { findings } = await source.read(run);
-    return findings.map(({ finding }) => finding);
+    return (await source.read(run)).findings;
   } catch {
     return undefined; // the run's own row shows why
   }

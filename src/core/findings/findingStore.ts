@@ -263,13 +263,6 @@ export class FindingStore implements Disposable {
     return this.#byName.get(name)?.find(({ run }) => run.id === runId);
   }
 
-  /** A shown finding, by the local ID of its run and its present `Finding.index`. */
-  findByIndex(runId: string, index: number): ShownFinding | undefined {
-    return [...this.all(), ...this.absent()].find(
-      ({ run, finding }) => run.id === runId && finding.index === index,
-    );
-  }
-
   failureOf(runId: string): Failure | undefined {
     return this.#failures.get(runId);
   }

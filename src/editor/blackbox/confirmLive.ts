@@ -61,11 +61,11 @@ async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: Confi
   const { input } = run;
   const answer = (isSame: boolean) => () => deps.tracker.answerIsSame(run.id, isSame);
   const items: { label: string; description?: string; act: () => Promise<unknown> }[] = [
-    ...found.map((finding) => ({
+    ...found.map(({ finding, name }) => ({
       label: t('Show the Live Finding: {0}', titleOfFinding(finding)),
       description: requestOf(finding),
       act: async () => {
-        const live = await findInRun(run, finding.index, deps.findings);
+        const live = await findInRun(run, name, deps.findings);
         if (live !== undefined) deps.details.open(live);
       },
     })),

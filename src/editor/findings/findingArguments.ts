@@ -11,7 +11,7 @@ import type { DocumentPanels } from '../report/documentPanels.ts';
 
 /** A command's argument: a finding (from code actions and links), or the selection of the Findings view (from its keys). */
 type FindingArgument =
-  | { readonly kind: 'finding'; readonly runId: string; readonly index: number }
+  | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
 
 export interface FindingStores {
@@ -45,13 +45,10 @@ export function findingOf([first]: readonly unknown[], sources: FindingSources):
 /** Also finds findings of a run that is not shown. */
 export async function findInRun(
   run: Run,
-  index: number,
+  name: string,
   findings: FindingStore,
 ): Promise<ShownFinding | undefined> {
-  return (
-    findings.findByIndex(run.id, index) ??
-    (await findings.read(run)).shown.find(({ finding }) => finding.index === index)
-  );
+  return findings.find(run.id, name) ?? (await findings.read(run)).shown.find((each) => each.name === name);
 }
 
 export function showNoFinding(): void {
@@ -61,8 +58,8 @@ export function showNoFinding(): void {
   void showInformation(message);
 }
 
-export function toArgument({ run, finding }: ShownFinding): FindingArgument {
-  return { kind: 'finding', runId: run.id, index: finding.index };
+export function toArgument({ run, name }: ShownFinding): FindingArgument {
+  return { kind: 'finding', runId: run.id, name };
 }
 
 /** A link that shows a finding's details. */
@@ -117,9 +114,9 @@ function findingsHere({
 /** The store's finding, which may be newer than the node's; a finding that is no longer shown is only in the node. */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
   if (!isObject(node)) return [];
-  const { kind, runId, index, shown } = node;
+  const { kind, runId, name, shown } = node;
   if (kind === 'finding' && typeof runId === 'string') {
-    const found = findings.findByIndex(runId, Number(index));
+    const found = findings.find(runId, String(name));
     return found === undefined ? [] : [found];
   }
   const known = (Array.isArray(shown) ? shown : [shown]).filter(isShownFinding);

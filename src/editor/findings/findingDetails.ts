@@ -226,9 +226,9 @@ const scheme = 'whitebox-finding';
 export function provideFindingJson({ findings, runs }: FindingStores): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
-      const [, runId = '', index] = path.split('/');
+      const [, runId = '', name = ''] = path.split('/');
       const run = runs.get(runId);
-      const shown = run === undefined ? undefined : await findInRun(run, Number(index), findings);
+      const shown = run === undefined ? undefined : await findInRun(run, name, findings);
       if (shown === undefined) return undefined;
       const item = await findings.itemOf(shown);
       const json = item && toVisibleJson(item);
@@ -240,9 +240,9 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
   });
 }
 
-export async function showFindingJson({ run, finding }: ShownFinding): Promise<void> {
-  const name = `${finding.id.replaceAll(/[/\\]/g, '_')}.json`;
-  const uri = vscode.Uri.from({ scheme, path: `/${run.id}/${String(finding.index)}/${name}` });
+export async function showFindingJson({ run, finding, name }: ShownFinding): Promise<void> {
+  const fileName = `${finding.id.replaceAll(/[/\\]/g, '_')}.json`;
+  const uri = vscode.Uri.from({ scheme, path: `/${run.id}/${name}/${fileName}` });
   const document = await openDocument(uri);
   await vscode.languages.setTextDocumentLanguage(document, 'json');
   await vscode.window.showTextDocument(document, { preview: true });

@@ -67,7 +67,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const place = places[index];
       const finding = linked.find((shown) => place !== undefined && shown.places.includes(place));
       if (place === undefined || finding === undefined) return;
-      const current = await findInRun(run, finding.finding.index, deps.findings);
+      const current = await findInRun(run, finding.name, deps.findings);
       await revealPlace(placeNow(place, finding, current));
     },
   };

@@ -9,14 +9,17 @@ import { answer, messages, pick, replace, shownTexts } from '../dialogs.ts';
 import { folder as shop } from '../openFolders.ts';
 import { call } from '../signedIn.ts';
 import { setUserSettings } from '../userSettings.ts';
-import { shopRunId } from './workspace.ts';
+import { shopFinding, shopRunId } from './workspace.ts';
 
 const openChat = 'workbench.action.chat.open';
-const nodeOf = (index: number): object => ({ kind: 'finding', runId: shopRunId, index });
+const nodeOf = shopFinding;
 
 describe('sharing findings', () => {
   before(async () => {
-    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
+    await vscode.commands.executeCommand('whitebox.showRunFindings', {
+      kind: 'run',
+      id: shopRunId,
+    });
   });
 
   const clipboard = (): Thenable<string> => vscode.env.clipboard.readText();

@@ -139,7 +139,7 @@ describe('findings of a live application', () => {
       feature: 'Search',
       perspective: 'Injection',
       result: 'found',
-      found: [invent(reflected).finding],
+      found: [invent(reflected)],
     };
     assert.match(
       confirmationLabel(tried),

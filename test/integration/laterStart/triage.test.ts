@@ -14,15 +14,18 @@ import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { folder } from '../openFolders.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
-import { shopRunId } from './workspace.ts';
+import { shopFinding, shopRunId } from './workspace.ts';
 
 describe('triage of findings', () => {
   let shop: vscode.Uri;
-  const finding = { kind: 'finding', runId: shopRunId, index: 4 };
+  const finding = shopFinding(4);
 
   before(async () => {
     shop = vscode.Uri.file(folder);
-    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
+    await vscode.commands.executeCommand('whitebox.showRunFindings', {
+      kind: 'run',
+      id: shopRunId,
+    });
   });
 
   const setStorage = (value: string | undefined): Thenable<void> =>

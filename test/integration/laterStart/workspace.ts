@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
@@ -7,6 +8,12 @@ export const many = { files: 1_200, findings: 8_400, crowded: 1_300 } as const;
 
 /** The local id of the run whose findings `shop` shows. */
 export const shopRunId = '20260101000000-shop';
+
+/** A command's argument for the finding at an index of that run's file. */
+export function shopFinding(index: number): object {
+  const file = hash('sha256', JSON.stringify({ findings: shopFindings }), 'hex').slice(0, 16);
+  return { kind: 'finding', runId: shopRunId, name: `${file}:${String(index)}` };
+}
 
 const shopFindings = [
   {

@@ -94,7 +94,7 @@ test('runs that tested the pair of a finding count for this pair only, latest fi
     confirmations.map(({ feature, perspective, result }) => [feature, perspective, result]),
     ['found', 'unknown', 'unknown', 'nothing', 'notApplicable'].map((result) => ['Search', 'XSS', result]),
   );
-  assert.equal(confirmations[0]?.found[0]?.title, 'Reflected');
+  assert.equal(confirmations[0]?.found[0]?.finding.title, 'Reflected');
 
   await fixture.runs.apply(last.id, { type: 'answeredIsSame', isSame: true, at: 9 });
   const [answered] = await readConfirmations('1:print', source);

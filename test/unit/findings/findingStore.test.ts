@@ -125,21 +125,6 @@ test('choosing a run without a findings file keeps the shown findings', async (t
   assert.deepEqual(titles(fixture), ['here']);
 });
 
-test('a finding is found by its index in the file even if some are not shown', async (t) => {
-  const fixture = await setUpFindings(t, 'one', 'two');
-  const findings = [0, 1].map((target) => ({
-    title: String(target),
-    file: 'a.js',
-    line: 1,
-    target_index: target,
-  }));
-  const run = await fixture.addRun(['one', 'two'], JSON.stringify(findings));
-  await fixture.addRun(['one'], finding('newer'));
-  assert.equal(fixture.store.findByIndex(run.id, 1)?.finding.title, '1');
-  assert.equal(fixture.store.findByIndex(run.id, 0)?.verdict, 'unknown', 'the newer run does not report it');
-  assert.equal(fixture.store.findByIndex(run.id, 2), undefined);
-});
-
 test('a finding is found by its name after its run was downloaded again in another order', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const list = ['one', 'two'].map((title, at) => ({ title, file: `${title}.js`, line: 1, cwe: 79 + at }));

@@ -262,7 +262,12 @@ export function getFinding(
             feature,
             perspective,
             result: resultNames[result],
-            found: found.map(({ title, severity, method, url }) => ({ title, severity, method, url })),
+            found: found.map(({ finding: { title, severity, method, url } }) => ({
+              title,
+              severity,
+              method,
+              url,
+            })),
           })),
     reported: toPlainFinding(shown.finding, shown.details),
   };

@@ -6,7 +6,7 @@ import { showAttackPath } from '../../../../src/editor/findings/code/attackPath.
 import { eventually, readWithin, untilEqual } from '../../../host/workbench/eventually.ts';
 import { invent } from '../../../unit/findings/shownFindings.ts';
 import { folder as shop } from '../../openFolders.ts';
-import { shopRunId } from '../workspace.ts';
+import { shopFinding } from '../workspace.ts';
 import { pick } from '../../dialogs.ts';
 import { storeOfFindings } from '../../doubles.ts';
 
@@ -38,7 +38,7 @@ describe('the attack path of a finding', () => {
   };
   const show = async (): Promise<Input> => {
     await vscode.commands.executeCommand('whitebox.showAttackPath', {
-      ...{ kind: 'finding', runId: shopRunId, index: 0 },
+      ...shopFinding(0),
     });
     const shown = await eventually(
       () => input(),

@@ -6,7 +6,7 @@ import { extensionId } from '../../../../src/editor/runs/runLink.ts';
 import { eventually, untilEqual } from '../../../host/workbench/eventually.ts';
 import { replace } from '../../dialogs.ts';
 import { folder as shop } from '../../openFolders.ts';
-import { shopRunId } from '../workspace.ts';
+import { shopFinding, shopRunId } from '../workspace.ts';
 
 describe('findings in the code', () => {
   let orders: vscode.Uri;
@@ -15,7 +15,10 @@ describe('findings in the code', () => {
     orders = vscode.Uri.file(path.join(shop, 'src', 'orders.js'));
     // Findings shown by other tests would be visited, too.
     await vscode.commands.executeCommand('whitebox.clearFindings');
-    await vscode.commands.executeCommand('whitebox.showRunFindings', { kind: 'run', id: shopRunId });
+    await vscode.commands.executeCommand('whitebox.showRunFindings', {
+      kind: 'run',
+      id: shopRunId,
+    });
     await untilEqual(() => vscode.languages.getDiagnostics(orders).length, 2);
   });
 
@@ -58,8 +61,7 @@ describe('findings in the code', () => {
         'Fix with AI Agent: Weak hash',
       ],
     );
-    for (const { command } of actions)
-      assert.deepEqual(command?.arguments, [{ kind: 'finding', runId: shopRunId, index: 1 }]);
+    for (const { command } of actions) assert.deepEqual(command?.arguments, [shopFinding(1)]);
     assert.deepEqual(await actionsAt(5), []);
   });
 
@@ -107,7 +109,7 @@ describe('findings in the code', () => {
     await vscode.window.showTextDocument(orders, { selection: new vscode.Range(3, 0, 3, 0) });
     await vscode.commands.executeCommand('whitebox.showFindingDetails');
     await eventually(tabs, ([tab]) => tab === '2: Weak hash');
-    const finding = { kind: 'finding', runId: shopRunId, index: 0 };
+    const finding = shopFinding(0);
     await vscode.commands.executeCommand('whitebox.showFindingDetails', finding);
     await untilEqual(tabs, ['2: SQL from a request']);
     await vscode.commands.executeCommand('workbench.action.closeEditorsInOtherGroups');

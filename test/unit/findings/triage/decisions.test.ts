@@ -27,7 +27,7 @@ test('a decision applies to the finding in later runs of its folder, and to no o
   assert.deepEqual(states(), wanted);
   await fixture.addRun(['shop'], findings, sent);
   assert.deepEqual(states(), wanted);
-  assert.equal(fixture.store.findByIndex(first.run.id, 0), undefined);
+  assert.equal(fixture.store.find(first.run.id, first.name), undefined);
 });
 
 const [first, second] = [
