@@ -158,7 +158,7 @@ describe('exporting findings as SARIF', () => {
     ]);
     const logs = [await written(1), await written(2)] as const;
     for (const log of logs)
-      assert.deepEqual(brokenRules(log, [...sarifProse, ...codeScanningRules, ...ourRules]), []);
+      assert.deepEqual(brokenRules(log, { ...sarifProse, ...codeScanningRules, ...ourRules }), []);
     assert.deepEqual(logs.map(uris), [['shop/a.js'], ['a.js']]);
     assert.deepEqual(
       logs.map(({ runs: [log] }) => [

@@ -45,7 +45,6 @@ export async function importRun(
   { store, clock }: { store: RunStore; clock: Clock },
 ): Promise<Run> {
   const { files, run: facts } = imported;
-  const { dispatchedAt, exitedAt } = facts ?? {};
   const [id, now] = [store.newId(), clock.now()];
   // The same path for every import, so that decisions hold and runs can be compared.
   const missingFolder = (name: string): string =>
@@ -58,8 +57,6 @@ export async function importRun(
     workflow: 'whitebox-assessment',
     language: 'english',
     ...facts,
-    // A run that only began has no duration.
-    dispatchedAt: exitedAt === undefined ? undefined : dispatchedAt,
     version: journalVersion,
     id,
     // Nothing is on a service.
@@ -72,7 +69,7 @@ export async function importRun(
     }),
     noticeDue: false,
     state: 'imported',
-    createdAt: Math.min(now, dispatchedAt ?? now),
+    createdAt: Math.min(now, facts?.dispatchedAt ?? now),
     endedAt: now,
     importedFrom: visibleLine(origin.fileName),
     artifacts,

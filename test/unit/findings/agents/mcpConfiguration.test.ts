@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import {
@@ -14,11 +14,7 @@ import {
 } from '../../../../src/editor/agents/mcpConfiguration.ts';
 
 const text = fc.string({ unit: 'grapheme', minLength: 1 });
-const given = fc.record<McpArguments>({
-  server: text,
-  folder: text,
-  storage: text,
-});
+const given = fc.record<McpArguments>({ server: text, folder: text, storage: text });
 const runtime = fc.oneof<fc.Arbitrary<McpRuntime>[]>(
   fc.constant({ command: 'node' }),
   fc.record({ command: text, env: fc.constant({ ELECTRON_RUN_AS_NODE: '1' }) }),
@@ -28,10 +24,7 @@ test('the copied configuration starts the server with the same arguments, in JSO
   fc.assert(
     fc.property(runtime, given, (by, args) => {
       const { server, folder, storage } = args;
-      const started = {
-        ...by,
-        args: [server, '--folder', folder, '--storage', storage],
-      };
+      const started = { ...by, args: [server, '--folder', folder, '--storage', storage] };
       const json = JSON.parse(toMcpConfiguration('json', by, args)) as { mcpServers: object };
       const [[name, entry] = []] = Object.entries(json.mcpServers);
       assert.match(String(name), /^whitebox-[\w-]+$/);
@@ -54,30 +47,21 @@ test('two folders with one name get different server names', () => {
   assert.notDeepEqual(nameOf('/a/shop'), nameOf('/b/shop'));
 });
 
-async function versions(t: TestContext) {
+test('the server is copied when the user asks for its configuration, and an update of the extension replaces the copy', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-copy-'));
   t.after(() => rm(folder, { recursive: true }));
-  const bundled = path.join(folder, 'extension.cjs');
+  const [bundled, copy] = [path.join(folder, 'extension.cjs'), path.join(folder, 'mcp.cjs')];
+  await writeFile(bundled, 'old version');
+  await renewMcpServer(bundled, copy);
+  await assert.rejects(stat(copy), { code: 'ENOENT' });
+  await copyMcpServer(bundled, copy);
+  assert.equal(await readFile(copy, 'utf8'), 'old version');
+  if (process.platform !== 'win32') assert.equal((await stat(copy)).mode & 0o777, 0o600);
   await writeFile(bundled, 'new version');
-  return { folder, bundled, copy: path.join(folder, 'mcp.cjs') };
-}
-
-test('an update of the extension replaces the server copy and leaves no other file', async (t) => {
-  const { folder, bundled, copy } = await versions(t);
-  await writeFile(copy, 'old version');
   await renewMcpServer(bundled, copy);
   assert.equal(await readFile(copy, 'utf8'), 'new version');
   assert.deepEqual((await readdir(folder)).sort(), ['extension.cjs', 'mcp.cjs']);
   const { ino } = await stat(copy);
   await renewMcpServer(bundled, copy);
   assert.equal((await stat(copy)).ino, ino, 'what is up to date stays as it is');
-});
-
-test('the server is copied only when the user asks for its configuration', async (t) => {
-  const { bundled, copy } = await versions(t);
-  await renewMcpServer(bundled, copy);
-  await assert.rejects(stat(copy), { code: 'ENOENT' });
-  await copyMcpServer(bundled, copy);
-  assert.equal(await readFile(copy, 'utf8'), 'new version');
-  if (process.platform !== 'win32') assert.equal((await stat(copy)).mode & 0o777, 0o600);
 });

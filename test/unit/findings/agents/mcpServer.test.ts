@@ -99,19 +99,13 @@ async function connect(
   };
 }
 
-/** A window on the runs of the fixture, with the folder `shop` open. */
-async function openTriage(fixture: FindingFixture): Promise<TriageStore> {
-  const placeFor = (folder: string) => triagePlaceOf(folder, path.join(fixture.root, 'triage'), false);
-  const store = new TriageStore({ placeFor, clock, log: silent });
-  fixture.open.add(path.join(fixture.root, 'shop'));
-  await fixture.store.load();
-  await store.load([path.join(fixture.root, 'shop')]);
-  return store;
-}
+const triageFolder = ({ root }: FindingFixture): string => path.join(root, 'triage');
 
-/** Triages all shown findings of a folder. */
+/** A person decides about all shown findings of the folder `shop`, which a window has open. */
 async function decide(fixture: FindingFixture, state: TriageState): Promise<void> {
-  const store = await openTriage(fixture);
+  const placeFor = (folder: string) => triagePlaceOf(folder, triageFolder(fixture), false);
+  const store = new TriageStore({ placeFor, clock, log: silent });
+  await store.load([path.join(fixture.root, 'shop')]);
   await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }
 
@@ -131,7 +125,7 @@ async function snapshot(folder: string): Promise<readonly string[]> {
 }
 
 test('a client lists and calls every tool without a running VS Code', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('Old'));
   const text = 'one\ntwo\nthree\n';
   await fixture.addRun(['shop'], finding('SQL from a request'), { 'a.js': text });
@@ -193,9 +187,8 @@ test('the server writes and locks nothing in the storage, and names what it cann
 });
 
 test('F147 decisions that came with the folder do not count, and without a whole book they are unknown, never open', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('Weak hash'));
-  await openTriage(fixture);
   const shop = path.join(fixture.root, 'shop');
   const shared = path.join(shop, '.vscode', 'whitebox-triage');
   await mkdir(shared, { recursive: true });
@@ -207,12 +200,12 @@ test('F147 decisions that came with the folder do not count, and without a whole
   assert.equal(await state(), 'open');
   await decide(fixture, 'confirmed');
   assert.equal(await state(), 'confirmed');
-  await appendFile(triagePlaceOf(shop, path.join(fixture.root, 'triage'), false).book, '{}\n');
+  await appendFile(triagePlaceOf(shop, triageFolder(fixture), false).book, '{}\n');
   assert.equal(await state(), 'unknown');
 });
 
 test('F153 concurrent and later calls read findings once, and only the files of the answer', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const file = (name: string): string => path.join(fixture.root, 'shop', name);
   const items = ['a.js', 'b.js', 'later.js'].map((name, at) => ({
     title: name,
@@ -248,7 +241,7 @@ test('F153 concurrent and later calls read findings once, and only the files of 
 });
 
 test('F153 the last saved result answers, also if it is out of date; without one, decisions are unknown', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const about = (title: string): string =>
     finding(title, { file: 'a.js', line: 2, description: `About ${title}` });
   await fixture.addRun(['shop'], about('Old'));
@@ -270,7 +263,7 @@ test('F153 the last saved result answers, also if it is out of date; without one
 });
 
 test('F153 a missing storage is an error and differs from no findings', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('Own'));
   const { refusal } = await connect(t, fixture, { args: ['--storage', path.join(fixture.root, 'gone')] });
   for (const tool of ['listFindings', 'getRunStatus'])
@@ -278,7 +271,7 @@ test('F153 a missing storage is an error and differs from no findings', async (t
 });
 
 test('of a folder and a folder inside it, both assessed, the later run alone has the findings in both', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const about = (file: string, title: string) => ({ title, severity: 'high', file, line: 1 });
   const items = [about('web/a.js', 'In both'), about('b.js', 'Outside')];
   await fixture.addRun(['shop'], JSON.stringify(items), { 'web/a.js': 'one\n', 'b.js': 'one\n' });
@@ -288,7 +281,7 @@ test('of a folder and a folder inside it, both assessed, the later run alone has
 });
 
 test('F141 no argument gives access to the runs or findings of another folder', withLinks, async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const items = ['shop', 'other'].map((name) => ({ title: `Of ${name}`, file: `${name}/a.js`, line: 1 }));
   await fixture.addRun(['shop', 'other'], JSON.stringify(items), { 'a.js': 'one\n' });
   const { id } = await fixture.addRun(['other'], finding('Secret'));
@@ -328,10 +321,11 @@ test(
   'F141 any spelling of the folder starts the server, but a link, which may change its target',
   withLinks,
   async (t) => {
-    const fixture = await setUpFindings(t);
+    const fixture = await setUpFindings(t, 'shop');
     await fixture.addRun(['shop'], finding('Own'));
     const real = await realpath(path.join(fixture.root, 'shop'));
-    for (const spelled of [`${real}${path.sep}`, `${path.dirname(real)}/./shop/.`, `${real}/../shop`]) {
+    const spellings = [`${real}${path.sep}`, `${path.dirname(real)}/./shop/.`, `${real}/../shop`];
+    for (const spelled of spellings) {
       const { ask } = await connect(t, fixture, { args: ['--folder', spelled] });
       assert.equal((await ask('listFindings')).total, 1, spelled);
     }
@@ -351,7 +345,7 @@ test('F141 the folder in another letter case starts the server where the disk ig
 });
 
 test('F141 what is no message gets the protocol’s error, and the next message an answer', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('Own'));
   const folder = await realpath(path.join(fixture.root, 'shop'));
   const child = spawn(process.execPath, [server, '--folder', folder, '--storage', fixture.root], {
@@ -367,15 +361,15 @@ test('F141 what is no message gets the protocol’s error, and the next message 
   };
   const ping = { jsonrpc: '2.0', id: 7, method: 'ping' };
   const long = 'x'.repeat(100_000);
-  assert.deepEqual(await ask('{"jsonrpc":"2.0",'), [null, -32700, true]);
-  assert.deepEqual(await ask(JSON.stringify([ping, ping])), [null, -32600, true]);
-  assert.deepEqual(await ask(JSON.stringify({ id: 1, method: 'ping' })), [null, -32600, true]);
-  assert.deepEqual(await ask(JSON.stringify({ ...ping, method: long })), [7, -32601, true]);
-  const [id, code, isShort] = await ask(
-    JSON.stringify({ ...ping, method: 'tools/call', params: { [long]: 1 } }),
-  );
-  assert.deepEqual([id, typeof code, isShort], [7, 'number', true]);
-  assert.deepEqual(await ask(JSON.stringify(ping)), [7, undefined, true]);
+  for (const [line, ...expected] of [
+    ['{"jsonrpc":"2.0",', null, -32700],
+    [JSON.stringify([ping, ping]), null, -32600],
+    [JSON.stringify({ id: 1, method: 'ping' }), null, -32600],
+    [JSON.stringify({ ...ping, method: long }), 7, -32601],
+    [JSON.stringify({ ...ping, method: 'tools/call', params: { [long]: 1 } }), 7, -32603],
+    [JSON.stringify(ping), 7, undefined],
+  ] as const)
+    assert.deepEqual(await ask(line), [...expected, true]);
 });
 
 test('F141 the server opens no socket, starts no program and reads no secret store', async (t) => {

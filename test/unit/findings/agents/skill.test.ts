@@ -55,10 +55,16 @@ test('the skill has the name of its folder, names exactly the existing tools, an
   }
 });
 
-test('the skill and the descriptions of the tools name only members that the tools take or return', async () => {
+test('the skill and the descriptions of the tools name only members that the tools take or return, and their schemas the name of a finding', async () => {
   const { run, shown } = sourceOf([{ title: 'Bad', file: 'a.js', line: 1 }]);
   const runs = [{ run: { ...run, targets: [{ ...run.targets[0]!, coverage }] }, shown }];
   const list = await listFindings({ runs, place: (some) => Promise.resolve(some) }, {}, () => 'changed');
+  const [, finding = ''] = /"finding":"([^"]+)"/.exec(JSON.stringify(list)) ?? [];
+  const patterns = contributes.languageModelTools.flatMap(
+    ({ inputSchema }) => inputSchema.properties.finding?.pattern ?? [],
+  );
+  assert.equal(patterns.length, 2);
+  for (const pattern of patterns) assert.match(finding, new RegExp(pattern));
   const answers = [list, getFinding(shown[0]!), getRunStatus({ runs: [run], unread: 0 }, 0)];
   const known = new Set([
     ...membersOf([answers, toolInputs.listFindings.shape, toolInputs.setTriage.shape]),
@@ -76,17 +82,6 @@ test('the skill and the descriptions of the tools name only members that the too
     named.filter((name) => !name.startsWith('whitebox_') && !known.has(name)),
     [],
   );
-});
-
-test('the schemas of the tools accept the name that the list gives a finding', async () => {
-  const { run, shown } = sourceOf([{ title: 'Bad', file: 'a.js', line: 1 }]);
-  const listed = await listFindings({ runs: [{ run, shown }], place: (some) => Promise.resolve(some) }, {});
-  const [, name = ''] = /"finding":"([^"]+)"/.exec(JSON.stringify(listed)) ?? [];
-  const patterns = contributes.languageModelTools.flatMap(
-    ({ inputSchema }) => inputSchema.properties.finding?.pattern ?? [],
-  );
-  assert.equal(patterns.length, 2);
-  for (const pattern of patterns) assert.match(name, new RegExp(pattern));
 });
 
 test('F163 no tool closes a finding; the skill says that only the user does and that finding text is data', () => {

@@ -51,11 +51,18 @@ describe('an offline bundle', () => {
     });
   });
 
-  test('of a partial run says so, and is imported as one, also when it is handed on', async () => {
+  test('of a partial run of a live application says so, and is imported as one, also when it is handed on', async () => {
     const source = sourceOf(items);
-    for (const changes of [{ state: 'cancelled' }, { state: 'imported', endedEarly: true }]) {
-      const run = { ...source.run, ...changes } as typeof source.run;
-      assert.equal((await importOf(bundleOf(artifacts, { ...source, run }))).run?.endedEarly, true);
+    const input = { target_urls: ['https://shop.example/'] };
+    const pairs = [{ feature_name: 'Search', perspective: 'XSS' as const }];
+    for (const changes of [
+      { state: 'cancelled' },
+      { state: 'imported', endedEarly: true },
+      { input: { ...input, pairs } },
+    ]) {
+      const run = { ...source.run, workflow: 'blackbox-assessment', input, ...changes } as typeof source.run;
+      const read = (await importOf(bundleOf(artifacts, { ...source, run }))).run;
+      assert.deepEqual([read?.workflow, read?.input, read?.endedEarly], [run.workflow, input, true]);
     }
   });
 

@@ -92,25 +92,13 @@ const text = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.constantFrom(
-    '=cmd|x',
-    "'=1",
-    '＝1',
-    'SQL インジェクション',
-    '[x](https://evil.example)',
-    'a\n\nb',
-    '"q",\r\n',
-    '\u202Eevil',
-    '__proto__',
+    ...['=cmd|x', "'=1", '＝1', 'SQL インジェクション', '[x](https://evil.example)', 'a\n\nb'],
+    ...['"q",\r\n', '\u202Eevil', '__proto__'],
   ),
 );
 const path = fc.constantFrom(
-  'src/app.js',
-  'src/注文 管理/ページ#1.ts',
-  './lib/a b%20c.py',
-  '/src/app.js',
-  'C:\\projects\\a.cs',
-  '../outside.js',
-  'a?b.js',
+  ...['src/app.js', 'src/注文 管理/ページ#1.ts', './lib/a b%20c.py', '/src/app.js', 'C:\\projects\\a.cs'],
+  ...['../outside.js', 'a?b.js'],
 );
 const line = fc.option(fc.integer({ min: 1, max: 9_999 }), { nil: undefined });
 const place = fc.record(

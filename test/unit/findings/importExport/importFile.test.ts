@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { hasAllFindings } from '../../../../src/core/findings/chooseRun.ts';
 import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { importRun, readImport, undecidedBy } from '../../../../src/core/findings/importExport/importFile.ts';
@@ -9,10 +9,9 @@ import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { elapsedMs, type Run } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
-import { clock as machineClock, finding, setUpFindings, titles } from '../findingFixture.ts';
+import { clock as machineClock, setUpFindings } from '../findingFixture.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { accepted, artifacts, bundleOf, importOf, items, textOf } from './bundles.ts';
 import { shopRun, sourceOf, tool } from './exportingFindings.ts';
@@ -80,14 +79,14 @@ describe('importing', () => {
     const again = new RunStore(join(root, 'runs'), { clock, log: silent });
     await again.reload();
     assert.deepEqual(again.all(), [asJournaled(run)]);
-    const { dispatchedAt, exitedAt } = shopRun;
+    const { version, language, runId, dispatchedAt, exitedAt } = shopRun;
+    const bytesOf = (file: string): number => Buffer.byteLength(artifacts[file] ?? '');
     assert.deepEqual(asJournaled(run), {
-      version: 1,
+      ...{ version, language, runId, dispatchedAt, exitedAt },
       id: run.id,
       workflow: 'whitebox-assessment',
       baseUrl: '',
       organizationId: '',
-      language: 'japanese',
       webhookEndpointIds: [],
       targets: [{ ...targets[0], commit: sent?.commit, coverage }],
       noticeDue: false,
@@ -96,22 +95,16 @@ describe('importing', () => {
       endedAt: 5,
       importedFrom: 'a\\u{202E}b.zip',
       artifacts: [
-        { name: 'findings', file: 'findings.json', bytes: Buffer.byteLength(artifacts['findings.json']!) },
-        { name: 'report', file: 'report.md', bytes: Buffer.byteLength(artifacts['report.md']!) },
+        { name: 'findings', file: 'findings.json', bytes: bytesOf('findings.json') },
+        { name: 'report', file: 'report.md', bytes: bytesOf('report.md') },
       ],
-      runId: 'run-1',
-      dispatchedAt,
-      exitedAt,
     });
     for (const [name, text] of Object.entries(artifacts))
       assert.equal(await readFile(join(store.folderOf(run.id), name), 'utf8'), text);
 
-    const early = {
-      ...imported,
-      run: { ...imported.run!, dispatchedAt: 3, exitedAt: undefined, endedEarly: true },
-    };
-    const part = await importRun(early, { fileName: 'c.zip', targets }, ports);
-    assert.deepEqual([hasAllFindings(part), part.createdAt, elapsedMs(part, 9)], [false, 3, 2]);
+    const early = { ...imported.run!, dispatchedAt: 3, endedEarly: true };
+    const part = await importRun({ ...imported, run: early }, { fileName: 'c.zip', targets }, ports);
+    assert.deepEqual([hasAllFindings(part), part.createdAt], [false, 3]);
     await store.remove(part.id);
 
     const files = new Map([...imported.files, ['no/such/folder.json', Buffer.from('x')] as const]);
@@ -120,45 +113,9 @@ describe('importing', () => {
     assert.equal(again.all().length, 1);
   });
 
-  /** A window with a folder, and what imports a bundle of a run into it. */
-  async function setUpImport(t: TestContext) {
-    const fixture = await setUpFindings(t);
-    const folder = join(fixture.root, 'shop');
-    fixture.open.add(folder);
-    const ports = { store: fixture.runs, clock: machineClock };
-    const bring = async (run: Run, title: string): Promise<Run> => {
-      const imported = await importOf(bundleOf({ 'findings.json': finding(title) }, { run, shown: [] }));
-      const added = await importRun(imported, { fileName: 'b', targets: [{ folder, name: 'shop' }] }, ports);
-      await fixture.store.load();
-      return added;
-    };
-    return { fixture, ports, bring };
-  }
-
-  test('keeps a bundle of a live application beside the code, and one of a single pair separate', async (t) => {
-    const { fixture, bring } = await setUpImport(t);
-    const code = await fixture.addRun(['shop'], finding('code'));
-    const input = { target_urls: ['https://shop.example/'] };
-    const pairs = [{ feature_name: 'Search', perspective: 'XSS' as const }];
-    await bring({ ...code, workflow: 'blackbox-assessment', input: { ...input, pairs } }, 'live');
-    assert.deepEqual(titles(fixture), ['code']);
-    await bring({ ...code, workflow: 'blackbox-assessment', input }, 'live');
-    assert.deepEqual(titles(fixture).toSorted(), ['code', 'live']);
-  });
-
-  test('dates a bundle of an older run: it replaces no newer one and is compared with none', async (t) => {
-    const { fixture, bring } = await setUpImport(t);
-    const old = await fixture.addRun(['shop'], finding('old'));
-    await fixture.runs.remove(old.id);
-    await fixture.addRun(['shop'], finding('new'));
-    const run = await bring(old, 'old');
-    assert.deepEqual([titles(fixture), fixture.store.baselineOf(run)], [['new'], undefined]);
-    await fixture.store.show(run);
-    assert.deepEqual(titles(fixture), ['old']);
-  });
-
   test('assigns findings and decisions of a bundle of two folders to files of their own folder', async (t) => {
-    const { fixture, ports } = await setUpImport(t);
+    const fixture = await setUpFindings(t, 'shop');
+    const ports = { store: fixture.runs, clock: machineClock };
     const items = [0, 1].map((target) => ({ title: 'x', file: 'a.js', line: 2, target_index: target }));
     const both = await fixture.addRun(['shop', 'tool'], JSON.stringify(items), { 'a.js': 'one\ntwo\n' });
     const { shown } = await fixture.store.read(both);
@@ -190,7 +147,7 @@ describe('importing', () => {
   });
 
   test('takes over decisions with notes at once, with their times, and keeps those of this machine', async (t) => {
-    const { fixture } = await setUpImport(t);
+    const fixture = await setUpFindings(t, 'shop');
     const numbers = Array.from({ length: 50 }, (_, index) => index);
     const items = numbers.map((at) => ({ title: `finding ${String(at)}`, file: 'a.js', line: 2 }));
     await fixture.addRun(['shop'], JSON.stringify(items));

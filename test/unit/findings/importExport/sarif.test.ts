@@ -135,8 +135,6 @@ describe('SARIF', () => {
       rulesOf(kinds.map((kind) => ({ title: 'Injection', ...kind }))).map(({ id }) => id),
       ['js/sqli', 'CWE-89', 'XSS', 'unclassified'],
     );
-    const many = rulesOf([{ ...weak, cwe: Array.from({ length: 40 }, (_, at) => at + 1) }]);
-    assert.equal((many[0]?.properties?.['tags'] as string[]).length, 20);
   });
 
   test('is imported again as it was exported', () => {
@@ -152,6 +150,7 @@ describe('SARIF', () => {
     const log = logOf(sourceOf([injection]));
     const { name, semanticVersion } = log.runs[0]!.tool.driver;
     assert.deepEqual({ name, version: semanticVersion }, tool);
+    assert.equal(log.runs[0]!.columnKind, 'utf16CodeUnits');
     assert.deepEqual(invocationOf(sourceOf([injection])).properties, {
       runId: 'run-1',
       commits: [{ folder: 'shop', commit: 'c0ffee0123456789', dirty: true }],
