@@ -37,7 +37,7 @@ import {
 } from './shownFinding.ts';
 import { showDecided, type ShowFinding } from './triage/decide.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
-import type { SharedDecisions, TriageStore, UndoDecisions } from './triage/triageStore.ts';
+import type { NewDecision, TriageStore, UndoDecisions } from './triage/triageStore.ts';
 
 interface Deps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
@@ -347,7 +347,7 @@ export class FindingStore implements Disposable {
   }
 
   /** New decisions of others, by folder, each with the finding that it is about. */
-  sharedDecisions(): ReadonlyMap<string, SharedDecisions<ShownFinding>> {
+  sharedDecisions(): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {
     const { runs, triage } = this.#deps;
     return triage.shared((folder) =>
       this.#placed()

@@ -1,9 +1,9 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../core/findings/shownFinding.ts';
 import { asOf, dayAfter } from '../../core/findings/triage/triage.ts';
-import type { SharedDecisions, TriageStore } from '../../core/findings/triage/triageStore.ts';
+import type { NewDecision, TriageStore } from '../../core/findings/triage/triageStore.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { formatNumber, moreLabel } from '../formats.ts';
 import { decisionLabel } from '../findingLabels.ts';
@@ -28,7 +28,7 @@ const maxTextLength = 200;
 
 /** Lists the new decisions of others that came with a folder: a person accepts or rejects them. A first Enter accepts nothing. */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
-  const shared = [...deps.findings.sharedDecisions()].filter(([, { proposals }]) => proposals.length > 0);
+  const shared = [...deps.findings.sharedDecisions()];
   const chosen = shared.find(([folder]) => folder === argument) ?? (await pickShared(shared));
   if (chosen === undefined) return;
   const [folder, decisions] = chosen;
@@ -44,8 +44,7 @@ export async function reviewSharedDecisions(argument: unknown, deps: SharedDecis
     pick.onDidTriggerItemButton(({ item: { reject } }) =>
       resolve(async () => {
         await reject?.();
-        if ((deps.findings.sharedDecisions().get(folder)?.proposals ?? []).length > 0)
-          await reviewSharedDecisions(folder, deps);
+        if (deps.findings.sharedDecisions().has(folder)) await reviewSharedDecisions(folder, deps);
       }),
     );
     pick.onDidHide(() => resolve(undefined));
@@ -55,7 +54,7 @@ export async function reviewSharedDecisions(argument: unknown, deps: SharedDecis
   await act?.();
 }
 
-type Decisions = SharedDecisions<ShownFinding>;
+type Decisions = readonly NewDecision<ShownFinding>[];
 type Shared = readonly [folder: string, decisions: Decisions];
 
 async function pickShared(shared: readonly Shared[]): Promise<Shared | undefined> {
@@ -64,26 +63,19 @@ async function pickShared(shared: readonly Shared[]): Promise<Shared | undefined
   if (shared.length <= 1) return shared[0];
   const items = shared.map((each) => ({
     label: basename(each[0]),
-    description: t('New: {0}', formatNumber(each[1].proposals.length)),
+    description: t('New: {0}', formatNumber(each[1].length)),
     each,
   }));
   return (await vscode.window.showQuickPick(items, { title: t('Review Shared Decisions') }))?.each;
 }
 
-function rowsOf(
-  folder: string,
-  { path, proposals, isBookEmpty }: Decisions,
-  { triage }: SharedDecisionDeps,
-): Row[] {
-  const listed = proposals.slice(0, maxListed);
+function rowsOf(folder: string, decisions: Decisions, { triage }: SharedDecisionDeps): Row[] {
+  const listed = decisions.slice(0, maxListed);
   const icon = (name: string) => ({ iconPath: new vscode.ThemeIcon(name) });
   const accept: Row = {
     ...icon('check'),
     label: t('Accept'),
     description: t('The decisions below apply on this machine.'),
-    ...(isBookEmpty && {
-      detail: t('After a container is rebuilt, your own earlier decisions are also listed below.'),
-    }),
     act: () => triage.accept(folder, listed),
   };
   const reject: Row = {
@@ -92,11 +84,12 @@ function rowsOf(
     description: t('The decisions below hide nothing on this machine. Their files don’t change.'),
     act: () => triage.reject(folder, listed),
   };
-  const more = proposals.length - listed.length;
+  const more = decisions.length - listed.length;
   return [
-    ...(listed.length > 0 ? [accept, reject] : []),
-    { label: t('New: {0}', formatNumber(proposals.length)), kind: vscode.QuickPickItemKind.Separator },
-    ...proposalRows(path, listed).map((row, at) => ({
+    accept,
+    reject,
+    { label: t('New: {0}', formatNumber(decisions.length)), kind: vscode.QuickPickItemKind.Separator },
+    ...proposalRows(listed).map((row, at) => ({
       ...row,
       reject: () => triage.reject(folder, listed.slice(at, at + 1)),
     })),
@@ -105,10 +98,10 @@ function rowsOf(
 }
 
 /** A row names the finding that *Accept* applies the decision to: its file may claim a different one. */
-function proposalRows(path: string, listed: Decisions['proposals']): readonly Row[] {
+function proposalRows(listed: Decisions): readonly Row[] {
   const today = dayAfter(Date.now());
   const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Reject') }];
-  return listed.map(({ file, entry, about }) => {
+  return listed.map(({ path, entry, about }) => {
     const subject =
       about === undefined
         ? t(
@@ -123,7 +116,7 @@ function proposalRows(path: string, listed: Decisions['proposals']): readonly Ro
       buttons,
       act: () =>
         about === undefined
-          ? vscode.window.showTextDocument(vscode.Uri.file(join(path, file)))
+          ? vscode.window.showTextDocument(vscode.Uri.file(path))
           : vscode.commands.executeCommand('whitebox.showFindingDetails', toArgument(about)),
     };
   });

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import {
-  type LiveResult,
-  readConfirmations,
-  resultOf,
-  toConfirmInput,
-} from '../../../src/core/findings/confirmation.ts';
-import type { Finding } from '../../../src/core/findings/finding.ts';
+import { readConfirmations, resultOf, toConfirmInput } from '../../../src/core/findings/confirmation.ts';
 import { readResult } from '../../../src/core/findings/result/readResult.ts';
 import { getFinding } from '../../../src/core/findings/agents/toolAnswers.ts';
 import { advance } from '../../../src/core/run/state/advance.ts';
@@ -27,28 +21,23 @@ const reflected = {
   method: 'GET',
   url: 'https://shop.example/s',
 };
-const { finding: someFinding } = invent();
 
 test('the result after testing a pair claims no more than its run reports', () => {
-  const found: readonly Finding[] = [someFinding];
-  const tried = (run: Run, isSame?: boolean): Run => ({
-    ...run,
-    ...(isSame === undefined ? {} : { isSame }),
-  });
   const { succeeded, running, failed } = runOf;
-  const cases: readonly (readonly [Parameters<typeof resultOf>, LiveResult])[] = [
-    [[tried(running), undefined, 'unknown'], 'pending'],
-    [[tried(failed), undefined, 'unknown'], isUnsent(failed) ? 'notTested' : 'unknown'],
-    [[tried(succeeded), found, 'tested'], 'found'],
-    [[tried(succeeded, true), found, 'tested'], 'same'],
-    [[tried(succeeded, false), found, 'tested'], 'other'],
-    [[tried(succeeded), [], 'tested'], 'nothing'],
-    [[tried(succeeded), undefined, 'tested'], 'unknown'],
-    [[tried(succeeded), [], 'notApplicable'], 'notApplicable'],
-    [[tried(succeeded), [], 'notTested'], 'notTested'],
-    [[tried(succeeded), [], 'unknown'], 'unknown'],
-  ];
-  for (const [args, result] of cases) assert.equal(resultOf(...args), result, JSON.stringify(args[2]));
+  const found = [invent().finding];
+  for (const [run, findings, state, result] of [
+    [running, undefined, 'unknown', 'pending'],
+    [failed, undefined, 'unknown', isUnsent(failed) ? 'notTested' : 'unknown'],
+    [succeeded, found, 'tested', 'found'],
+    [{ ...succeeded, isSame: true }, found, 'tested', 'same'],
+    [{ ...succeeded, isSame: false }, found, 'tested', 'other'],
+    [succeeded, [], 'tested', 'nothing'],
+    [succeeded, undefined, 'tested', 'unknown'],
+    [succeeded, [], 'notApplicable', 'notApplicable'],
+    [succeeded, [], 'notTested', 'notTested'],
+    [succeeded, [], 'unknown', 'unknown'],
+  ] as const)
+    assert.equal(resultOf(run, findings, state), result);
 });
 
 /** Stores an ended run that tried one pair for the finding `1:print`. */
@@ -59,22 +48,11 @@ async function addTried(
   rest: object = {},
 ): Promise<Run> {
   const run = await fixture.addRun(['shop'], JSON.stringify(findings));
-  const folder = fixture.runs.folderOf(run.id);
-  await writeFile(path.join(folder, 'scan_progress.json'), JSON.stringify(progress));
-  const artifacts = [
-    { name: 'findings', file: 'findings.json' },
-    { name: 'scan_progress', file: 'scan_progress.json' },
-  ];
-  const tried = {
-    ...run,
-    workflow: 'blackbox-assessment',
-    confirms: '1:print',
-    input,
-    artifacts,
-    ...rest,
-  } as Run;
-  await fixture.runs.create(tried);
-  return tried;
+  const there = path.join(fixture.runs.folderOf(run.id), 'scan_progress.json');
+  await writeFile(there, JSON.stringify(progress));
+  const artifacts = ['findings', 'scan_progress'].map((name) => ({ name, file: `${name}.json` }));
+  const tried = { workflow: 'blackbox-assessment', confirms: '1:print', input, artifacts, ...rest };
+  return fixture.runs.create({ ...run, ...tried } as Run);
 }
 
 test('runs that tested the pair of a finding count for this pair only, latest first', async (t) => {

@@ -31,7 +31,8 @@ export function triagePlaceOf(folder: string, storageFolder: string, isShared: b
 
 /** A decision of somebody else that nobody here has answered. It hides nothing. */
 export interface Proposal {
-  readonly file: string;
+  /** Of its file. */
+  readonly path: string;
   readonly entry: TriageEntry;
   /** When the file came to this disk, in wall-clock milliseconds. A decision that states a later time counts as of then. */
   readonly writtenAt: number;
@@ -51,6 +52,7 @@ export interface ReadDecisions {
 }
 
 interface SharedFile {
+  readonly path: string;
   readonly mark: string;
   readonly bytes: number;
   readonly writtenAt: number;
@@ -84,10 +86,10 @@ export async function readDecisions(
 
 function inboxOf(files: ReadDecisions['files'], book: TriageBook | undefined): readonly Proposal[] {
   const own = new Map([...(book?.entries.values() ?? [])].map(({ sharedAs, at }) => [sharedAs, at]));
-  return [...files].flatMap(([file, { entry, writtenAt }]) =>
-    entry === undefined || own.get(file) === entry.at || entry.at <= (book?.answers.get(file) ?? -Infinity)
+  return [...files].flatMap(([name, { path, entry, writtenAt }]) =>
+    entry === undefined || own.get(name) === entry.at || entry.at <= (book?.answers.get(name) ?? -Infinity)
       ? []
-      : [{ file, entry, writtenAt }],
+      : [{ path, entry, writtenAt }],
   );
 }
 
@@ -166,14 +168,15 @@ async function readShared(
     }
     let bytesLeft = maxFolderBytes;
     await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
-      const found = await lstat(join(path, name), { bigint: true }).catch(() => undefined);
+      const there = join(path, name);
+      const found = await lstat(there, { bigint: true }).catch(() => undefined);
       if (found?.isFile() !== true) return; // a link, or removed meanwhile
       const mark = toMark(found);
       const former = known?.get(name);
       const file =
         former?.mark === mark
           ? former
-          : { mark, writtenAt: Number(found.mtimeMs), ...readEntry(join(path, name), bytesLeft) };
+          : { path: there, mark, writtenAt: Number(found.mtimeMs), ...readEntry(there, bytesLeft) };
       bytesLeft -= file.bytes;
       files.set(name, file);
     });

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
@@ -28,13 +29,6 @@ export type TriageSubject = Pick<MadeDecision, keyof Identity | 'title' | 'path'
 
 /** A new decision of somebody else, and the finding here that it is about. */
 export type NewDecision<T extends Identity> = Proposal & { readonly about: T | undefined };
-
-export interface SharedDecisions<T extends Identity> {
-  readonly path: string;
-  readonly proposals: readonly NewDecision<T>[];
-  /** True if this machine has decided nothing about the folder, for example after its container was rebuilt. */
-  readonly isBookEmpty: boolean;
-}
 
 /** Undoes decisions; resolves to the number of findings with a later decision, which stays. */
 export type UndoDecisions = () => Promise<number>;
@@ -154,24 +148,19 @@ export class TriageStore {
   }
 
   /**
-   * By folder, where decisions are shared: the new decisions of others, each with the finding that *Accept* applies it to. `findingsIn` gives the findings
-   * of a folder.
+   * By folder, the new decisions of others, each with the finding that *Accept* applies it to. `findingsIn` gives the findings of a folder.
    */
   shared<T extends Identity>(
     findingsIn: (folder: string) => readonly T[],
-  ): ReadonlyMap<string, SharedDecisions<T>> {
-    const shared = new Map<string, SharedDecisions<T>>();
-    for (const { folder, place, book, inbox } of this.#books.values()) {
-      if (place.shared === undefined) continue;
-      const find = createFinder(
-        inbox.length === 0 ? [] : findingsIn(folder),
-        inbox.map(({ entry }) => entry),
-      );
-      const proposals = inbox
-        .map((each) => ({ ...each, about: find(each.entry) }))
-        .filter((each) => isNew(each, book));
-      const isBookEmpty = book?.entries.size === 0 && book.answers.size === 0;
-      shared.set(folder, { path: place.shared, proposals, isBookEmpty });
+  ): ReadonlyMap<string, readonly NewDecision<T>[]> {
+    const shared = new Map<string, readonly NewDecision<T>[]>();
+    for (const { folder, book, inbox } of this.#books.values()) {
+      if (inbox.length === 0) continue;
+      const entries = inbox.map(({ entry }) => entry);
+      const find = createFinder(findingsIn(folder), entries);
+      const decisions = inbox.map((each) => ({ ...each, about: find(each.entry) }));
+      const fresh = decisions.filter((each) => isNew(each, book));
+      if (fresh.length > 0) shared.set(folder, fresh);
     }
     return shared;
   }
@@ -181,7 +170,7 @@ export class TriageStore {
     return this.#change([folder], ({ book }) => ({
       entries: accepted
         .filter((each) => isNew(each, book))
-        .map((each) => ({ ...each.entry, ...subjectOf(each), at: timeOf(each), from: each.file }))
+        .map((each) => ({ ...each.entry, ...subjectOf(each), at: timeOf(each), from: basename(each.path) }))
         // The last one about a finding counts.
         .sort((one, other) => one.at - other.at),
       answers: accepted.map(toAnswer),
@@ -303,6 +292,6 @@ function isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): b
   return timeOf(decision) > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
 }
 
-function toAnswer({ file, entry: { at } }: Proposal): Answer {
-  return { answered: file, at };
+function toAnswer({ path, entry: { at } }: Proposal): Answer {
+  return { answered: basename(path), at };
 }

@@ -109,14 +109,12 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
 }
 
 function proposalsIn(findings: FindingStore) {
-  return [...findings.sharedDecisions()]
-    .filter(([, { proposals }]) => proposals.length > 0)
-    .map(([folder, { proposals }]) => ({
-      kind: 'proposals' as const,
-      id: `proposals:${folder}`,
-      folder,
-      count: proposals.length,
-    }));
+  return [...findings.sharedDecisions()].map(([folder, { length: count }]) => ({
+    kind: 'proposals' as const,
+    id: `proposals:${folder}`,
+    folder,
+    count,
+  }));
 }
 
 function setContext(key: string, value: unknown): void {

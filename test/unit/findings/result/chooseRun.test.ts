@@ -148,48 +148,38 @@ test('F139 findings not reached by a partial run get no verdict', async (t) => {
 });
 
 const hour = 3_600_000;
-const minute = 60_000;
-const now = { ...runOf.running, id: 'now', createdAt: 1_000 * hour } as Run;
+const now = { ...runOf.running, id: 'now', createdAt: 1_000 * hour };
 
 /** An invented finished run that took so many hours, last seen running just before its end. */
-function finished(hours: number, changes: Partial<Run> = {}): Run {
+function finished(hours: number, changes: object = {}): object {
   const exitedAt = hours * hour;
-  const times = { createdAt: 0, dispatchedAt: 0, ranAt: exitedAt - 10 * minute, exitedAt };
-  return { ...runOf.succeeded, id: `took-${String(hours)}`, ...times, ...changes } as Run;
+  const times = { createdAt: 0, dispatchedAt: 0, ranAt: exitedAt - hour / 6, exitedAt };
+  return { ...runOf.succeeded, id: `took-${String(hours)}`, ...times, ...changes };
 }
 
-test('the durations of earlier finished runs of the same folders are known', () => {
-  assert.deepEqual(durationsBefore([now, finished(9), finished(6)], now), [9 * hour, 6 * hour]);
-  assert.deepEqual(durationsBefore([now], now), []);
-});
-
-test('a run of other folders, of another kind, or that ended early says nothing about the duration', () => {
-  const input = { target_urls: ['https://shop.example.test/'] };
-  const others = [
-    finished(1, { targets: [{ folder: '/home/somebody/other', name: 'other' }] }),
-    finished(2, { workflow: 'blackbox-assessment', input }),
-    finished(3, { state: 'aborted' }),
-  ];
-  assert.deepEqual(durationsBefore([now, ...others], now), []);
-  const onePair = { ...input, pairs: [{ feature_name: 'Search', perspective: 'XSS' as const }] };
-  const resumed = {
-    ...input,
-    resume: {
-      kind: 'continue_assessment' as const,
-      continue_assessment: { workflow_run_id: 'invented' },
-    },
-  };
-  const blackbox = (changes: Partial<Run>): Partial<Run> => ({ workflow: 'blackbox-assessment', ...changes });
-  const whole = { ...now, ...blackbox({ input }) } as Run;
-  const [all, pair, rest] = [input, onePair, resumed].map((each, at) =>
-    finished(4 + at, blackbox({ input: each })),
-  );
-  assert.ok(all && pair && rest);
-  assert.deepEqual(durationsBefore([whole, all, pair, rest], whole), [4 * hour]);
-});
-
-test('a run whose start or end nobody saw says nothing about the duration', () => {
-  const endedWhileClosed = finished(60, { ranAt: 8 * hour });
-  const tracked = finished(1, { confirmedAt: undefined });
-  assert.deepEqual(durationsBefore([now, endedWhileClosed, tracked], now), []);
-});
+const input = { target_urls: ['https://shop.example.test/'] };
+const onePair = { ...input, pairs: [{ feature_name: 'Search', perspective: 'XSS' }] };
+const resumed = { ...input, ...continues('invented') };
+const ofCode = [now, finished(9), finished(6)] as const;
+for (const [what, run, earlier, durations] of [
+  ['finished runs of the same folders are known', now, ofCode, [9, 6]],
+  ['the run itself says nothing', now, [now], []],
+  ['other folders', now, [finished(1, { targets: [{ folder: '/home/somebody/other', name: 'other' }] })], []],
+  ['another kind of run', now, [finished(2, live({ input }))], []],
+  ['a run that ended early', now, [finished(3, { state: 'aborted' })], []],
+  ['a run whose end nobody saw', now, [finished(60, { ranAt: 8 * hour })], []],
+  ['a run whose start nobody saw', now, [finished(1, { confirmedAt: undefined })], []],
+  [
+    'runs of an application: one pair, or a continuation',
+    { ...now, ...live({ input }) },
+    [input, onePair, resumed].map((each, at) => finished(4 + at, live({ input: each }))),
+    [4],
+  ],
+] satisfies readonly [string, object, readonly object[], readonly number[]][])
+  test(`the durations of earlier runs: ${what}`, () => {
+    const known = durationsBefore(earlier as Run[], run);
+    assert.deepEqual(
+      known,
+      durations.map((hours) => hours * hour),
+    );
+  });

@@ -37,7 +37,7 @@ async function accepted(
 
 const tool = { name: 'Invented', version: '1.0.0' };
 
-test('F157 an accepted risk is valid through its last day, then open with its note, and a wrong clock ends it only for now', async (t) => {
+test('F157 an accepted risk is valid through its last day, then open; a wrong clock ends it only for now', async (t) => {
   const { root, only, passDays } = await accepted(t, 2);
   const file = path.join(root, 'shop', 'triage.jsonl');
   const before = await readFile(file, 'utf8');

@@ -65,7 +65,7 @@ export async function setUpTriage(t: TestContext) {
       }),
     /** The new decisions of others, while no finding is here. */
     proposalsIn: (store: TriageStore): readonly NewDecision<Identity>[] =>
-      store.shared(() => []).get(shop)?.proposals ?? [],
+      store.shared(() => []).get(shop) ?? [],
     /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
     pull: async (store: TriageStore, name: string, changes: Partial<TriageEntry> = {}, file = name) => {
       const entry = { state: 'falsePositive', note: '', at: 1_000 } as const;

@@ -15,10 +15,6 @@ import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
 import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
 
-function passes(filter: Filter, finding: Invented): boolean {
-  return toPredicate(filter)(invent(finding));
-}
-
 const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]>> } = {
   severities: fc.subarray([...SEVERITIES]),
   triage: fc.subarray([...TRIAGE_STATES]),
@@ -36,7 +32,7 @@ const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]
 };
 const filters = fc.record(parts, { requiredKeys: [] }) as fc.Arbitrary<Filter>;
 
-test('a filter keeps exactly the findings that satisfy each of its parts', () => {
+test('a filter keeps exactly the findings that satisfy each of its parts, and all if none is active', () => {
   fc.assert(
     fc.property(filters, inventedFindings, (filter, findings) => {
       const byParts = Object.entries(filter).reduce(
@@ -44,69 +40,62 @@ test('a filter keeps exactly the findings that satisfy each of its parts', () =>
         findings,
       );
       assert.deepEqual(findings.filter(toPredicate(filter)), byParts);
+      if (activeParts(filter).length === 0) assert.deepEqual(byParts, findings);
     }),
   );
 });
 
-test('an empty filter keeps everything, and a stored filter is equal after loading', () => {
-  fc.assert(
-    fc.property(filters, inventedFindings, (filter, findings) => {
-      const again = filterSchema.parse(JSON.parse(JSON.stringify(filter)));
-      assert.deepEqual(findings.filter(toPredicate(again)), findings.filter(toPredicate(filter)));
-      if (activeParts(filter).length === 0)
-        assert.equal(findings.filter(toPredicate(filter)).length, findings.length);
-    }),
-  );
-});
-
-test('text is searched in title, summary, path, CWE, ID, feature and URL', () => {
-  const finding = {
-    title: 'SQL from a request',
-    summary: 'An attacker reads the orders.',
-    id: 'WB-77',
-    cwes: [89],
-    feature: 'Order history',
-    url: 'https://shop.example/history?page=2',
-    at: { path: 'src/orders.js' },
-  };
-  for (const text of [
-    'sql',
-    'ATTACKER',
-    'wb-77',
-    'cwe-89',
-    'src/orders',
-    'request attacker',
-    'orders.js 89',
-    'order history',
-    'shop.example/history',
-  ]) {
-    assert.ok(passes({ text }, finding), text);
-  }
-  for (const text of ['sqli', 'cwe-79', 'sql missing', 'requestAn'])
-    assert.ok(!passes({ text }, finding), text);
-});
-
-test('a path that is not a local file is found, too', () => {
-  const shown = invent({});
-  const unplaced = { ...shown, finding: { ...shown.finding, places: [{ path: 'lost/file.js' }] } };
-  assert.ok(toPredicate({ text: 'lost/' })(unplaced));
-});
-
-test('Japanese text is found in any character width', () => {
-  const finding = { title: 'ＳＱＬ　インジェクション', summary: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。' };
-  for (const text of ['sql', 'ＳＱＬ', 'ｲﾝｼﾞｪｸｼｮﾝ', 'インジェクション', 'パスワード', 'ＳＱＬ　平文'])
-    assert.ok(passes({ text }, finding), text);
-  assert.ok(!passes({ text: 'パスワート' }, finding));
-});
-
-test('a folder keeps what is inside, not names that start alike', () => {
-  const folders = ['/home/dev/shop/src/'];
-  assert.ok(passes({ folders }, { at: { path: 'src/a.js' } }));
-  assert.ok(passes({ folders }, { at: { path: 'src/deep/b.js' } }));
-  assert.ok(!passes({ folders }, { at: { path: 'src2/a.js' } }));
-  assert.ok(!passes({ folders }, {}));
-  assert.ok(passes({ folders: [''] }, {}));
-});
+const described: Invented = {
+  title: 'SQL from a request',
+  summary: 'An attacker reads the orders.',
+  id: 'WB-77',
+  cwes: [89],
+  feature: 'Order history',
+  url: 'https://shop.example/history?page=2',
+  at: { path: 'src/orders.js' },
+};
+const japanese: Invented = {
+  title: 'ＳＱＬ　インジェクション',
+  summary: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。',
+};
+const [inFolder, alike] = [{ at: { path: 'src/deep/b.js' } }, { at: { path: 'src2/a.js' } }];
+const folders = ['/home/dev/shop/src/'];
+for (const [what, finding, kept, left] of [
+  [
+    'text is searched in title, summary, path, CWE, ID, feature and URL',
+    described,
+    [
+      'sql',
+      'ATTACKER',
+      'wb-77',
+      'cwe-89',
+      'request attacker',
+      'orders.js 89',
+      'order history',
+      'shop.example/history',
+    ],
+    ['sqli', 'cwe-79', 'sql missing', 'requestAn', 'lost'],
+  ],
+  ['a path that is no local file is searched', { places: [{ path: 'lost/file.js' }] }, ['lost/'], ['found/']],
+  [
+    'Japanese text is found in any character width',
+    japanese,
+    ['sql', 'ＳＱＬ', 'ｲﾝｼﾞｪｸｼｮﾝ', 'インジェクション', 'パスワード', 'ＳＱＬ　平文'],
+    ['パスワート'],
+  ],
+  ['a folder keeps what is inside', inFolder, [{ folders }], [{ folders: [''] }]],
+  ['a folder does not keep names that start alike', alike, [{}], [{ folders }]],
+  ['findings without a place are in no folder', {}, [{ folders: [''] }], [{ folders }]],
+] satisfies readonly [string, Invented, readonly (string | Filter)[], readonly (string | Filter)[]][])
+  test(what, () => {
+    const passes = (filter: string | Filter): boolean =>
+      toPredicate(typeof filter === 'string' ? { text: filter } : filter)(invent(finding));
+    assert.deepEqual(
+      kept.filter((filter) => !passes(filter)),
+      [],
+    );
+    assert.deepEqual(left.filter(passes), []);
+  });
 
 test('the folders of a finding lead from its own up to the assessed one', () => {
   assert.deepEqual(valuesOf.folders(invent({ at: { path: 'src/deep/b.js' } })), [

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import {
   hiddenFromProblems,
   inOrder,
   neighbor,
   problemsByFile,
 } from '../../../../src/core/findings/view/problems.ts';
+import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { pathKey } from '../../../../src/core/paths.ts';
-import { invent } from '../shownFindings.ts';
+import { invent, type Invented } from '../shownFindings.ts';
 
 test('findings not in Problems are counted: by settings, without place, code gone, over 1,000 in a file', () => {
   const shown = [
@@ -30,74 +31,57 @@ test('findings not in Problems are counted: by settings, without place, code gon
   );
 });
 
-const ordered = inOrder(
-  problemsByFile(
-    [
-      ['b.js', 4],
-      ['a.js', 9],
-      ['a.js', 2],
-      ['a.js', 2],
-      ['c.js', 1],
-    ].map(([path, line], index) => invent({ index, at: { path: path as string, line: line as number } })),
-  ),
+const shop = '/home/dev/shop';
+const inventAt = (...places: readonly NonNullable<Invented['at']>[]) =>
+  inOrder(problemsByFile(places.map((at, index) => invent({ index, at }))));
+const ordered = inventAt(
+  { path: 'b.js', line: 4 },
+  { path: 'a.js', line: 9 },
+  { path: 'a.js', line: 2 },
+  { path: 'a.js', line: 2 },
+  { path: 'c.js', line: 1 },
 );
-const at = (name: string, line: number): { file: string; line: number } => ({
-  file: `/home/dev/shop/${name}`,
-  line,
+const withoutLine = inventAt({ path: 'a.js' }, { path: 'a.js', line: 10 }, { path: 'a.js', line: 20 });
+
+/** The positions of all findings in a circle, from one of them. Going to one without a line keeps the cursor’s line. */
+function tour(all: readonly ShownFinding[], from: number, step: 1 | -1): readonly number[] {
+  let at = from;
+  let line = 1;
+  return all.map(() => {
+    const { path = '', startLine = line } = all[at]?.places[0] ?? {};
+    line = startLine;
+    at = neighbor(all, { cursor: { file: `${shop}/${path}`, line }, current: all[at] }, step);
+    return at;
+  });
+}
+
+test('stepping goes by file and line, visits each finding once, in a circle, also two in one line or without a line', () => {
+  assert.deepEqual(
+    ordered.map(({ finding }) => finding.index),
+    [2, 3, 1, 0, 4],
+  );
+  assert.deepEqual(tour(ordered, 0, 1), [1, 2, 3, 4, 0]);
+  assert.deepEqual(tour(ordered, 0, -1), [4, 3, 2, 1, 0]);
+  assert.deepEqual(tour(withoutLine, 2, 1), [0, 1, 2]);
+  assert.deepEqual(tour(withoutLine, 2, -1), [1, 0, 2]);
 });
 
-describe('stepping through all findings', () => {
-  test('goes by file and line', () => {
-    assert.deepEqual(
-      ordered.map(({ finding }) => finding.index),
-      [2, 3, 1, 0, 4],
-    );
-  });
-
-  test('visits each once, also two in one line, in a circle', () => {
-    const tour = (step: 1 | -1): number[] => {
-      let current = ordered[0];
-      return ordered.map(() => {
-        const place = current?.places[0];
-        const position = neighbor(ordered, { cursor: at(place!.path, place!.startLine!), current }, step);
-        current = ordered[position];
-        return position;
-      });
-    };
-    assert.deepEqual(tour(1), [1, 2, 3, 4, 0]);
-    assert.deepEqual(tour(-1), [4, 3, 2, 1, 0]);
-  });
-
-  test('starts from the cursor if it is elsewhere', () => {
-    const from = (cursor: { file: string; line: number } | undefined, step: 1 | -1): number =>
-      neighbor(ordered, { cursor, current: ordered[4] }, step);
-    assert.equal(from(undefined, 1), 0);
-    assert.equal(from(undefined, -1), 4);
-    assert.equal(from(at('a.js', 5), 1), 2);
-    assert.equal(from(at('a.js', 5), -1), 1);
-    assert.equal(from(at('bb.js', 5), 1), 4);
-    assert.equal(from(at('z.js', 1), 1), 0);
-    assert.equal(from(at('0.js', 1), -1), 4);
-  });
-
-  test('visits a finding without a line, with the cursor unchanged in its file', () => {
-    const places = [{}, { line: 10 }, { line: 20 }].map((place) => ({ path: 'a.js', ...place }));
-    const some = inOrder(problemsByFile(places.map((place, index) => invent({ index, at: place }))));
-    const tour = (step: 1 | -1): number[] => {
-      let [current, line] = [some[2], 20];
-      return places.map(() => {
-        const position = neighbor(some, { cursor: at('a.js', line), current }, step);
-        current = some[position];
-        line = current?.places[0]?.startLine ?? line;
-        return position;
-      });
-    };
-    assert.deepEqual(tour(1), [0, 1, 2]);
-    assert.deepEqual(tour(-1), [1, 0, 2]);
-    assert.equal(neighbor(some, { cursor: at('b.js', 20), current: some[0] }, -1), 2);
-  });
-
-  test('does nothing without findings', () => {
-    assert.equal(neighbor([], { cursor: undefined, current: undefined }, 1), -1);
-  });
+test('stepping starts from the cursor if it is elsewhere, and does nothing without findings', () => {
+  const current = ordered[4];
+  for (const [file, line, step, position] of [
+    ['a.js', 5, 1, 2],
+    ['a.js', 5, -1, 1],
+    ['bb.js', 5, 1, 4],
+    ['z.js', 1, 1, 0],
+    ['0.js', 1, -1, 4],
+  ] as const)
+    assert.equal(neighbor(ordered, { cursor: { file: `${shop}/${file}`, line }, current }, step), position);
+  for (const [all, step, position] of [
+    [ordered, 1, 0],
+    [ordered, -1, 4],
+    [[], 1, -1],
+  ] as const)
+    assert.equal(neighbor(all, { cursor: undefined, current }, step), position);
+  const cursor = { file: `${shop}/b.js`, line: 20 };
+  assert.equal(neighbor(withoutLine, { cursor, current: withoutLine[0] }, -1), 2);
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Run, RunIn } from '../../../../src/core/run/state/run.ts';
+import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import {
   accountHash,
   isReferredTo,
   extensionId,
   readLink,
   readPasted,
+  type RunReference,
   toLinkQuery,
 } from '../../../../src/editor/runs/runLink.ts';
 import { workflowIds } from '../../../../src/core/workflows/workflow.ts';
@@ -16,57 +17,38 @@ import { runOf } from '../../run/sampleRuns.ts';
 const run = runOf.succeeded as RunIn<'succeeded'>;
 const addressOf = (path: string, query: string): string => `vscode://${extensionId}${path}?${query}`;
 
-test('a link to a finding or a run is read back, also within other text', () => {
-  const query = toLinkQuery(run, { finding: '1:abcdef' });
-  const reference = readLink('/finding', query);
-  assert.deepEqual(reference, {
-    ...{ workflow: 'whitebox-assessment', run: run.runId, finding: '1:abcdef', at: accountHash(run) },
+const named = { finding: '1:abcdef', file: '0'.repeat(16), index: '7' };
+const reference = { workflow: 'whitebox-assessment', run: run.runId, at: accountHash(run) };
+
+test('F165 a link to a finding names run, findings file and position, and is read back, also within other text', () => {
+  const query = toLinkQuery(run, named);
+  assert.deepEqual(readLink('/finding', query), { ...reference, ...named });
+  assert.deepEqual(readPasted(`Weak hash\nRun x\n${addressOf('/finding', query)}\n`), {
+    ...reference,
+    ...named,
   });
-  assert.deepEqual(readPasted(`Weak hash\nRun x\n${addressOf('/finding', query)}\n`), reference);
-  assert.equal(isReferredTo(run, reference), true);
-  assert.deepEqual({ ...readLink('/run', toLinkQuery(run)), finding: '1:abcdef' }, reference);
+  assert.deepEqual(readLink('/run', toLinkQuery(run)), reference);
+  for (const bad of [{ file: 'x' }, ...['', 'x', 'x1', '1x', '12345678', '-1'].map((index) => ({ index }))])
+    assert.equal(readLink('/finding', toLinkQuery(run, { ...named, ...bad })), undefined);
+  const imported = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding: '1:abcdef' });
+  assert.deepEqual(Object.keys(readLink('/finding', imported) ?? {}), ['workflow', 'run', 'finding']);
 });
 
-test('a link to an imported run names no account, and is read back', () => {
-  const query = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding: '1:abcdef' });
-  assert.deepEqual(Object.keys(readLink('/finding', query) ?? {}), ['workflow', 'run', 'finding']);
-});
-
-test('F142 a link for another service or organization matches no local run', () => {
-  const reference = readLink('/run', toLinkQuery(run))!;
-  const others: Partial<Run>[] = [
-    { baseUrl: 'https://other.example.test/v1' },
-    { organizationId: 'another-organization' },
-    { runId: 'another' },
-  ];
-  for (const other of others) assert.equal(isReferredTo({ ...run, ...other } as Run, reference), false);
-  assert.equal(
-    isReferredTo({ ...run, baseUrl: 'https://other.example.test' }, { ...reference, at: 'f'.repeat(12) }),
-    false,
-  );
-});
-
-test('a link without an account means the run on any account, and of its workflow only', () => {
-  const reference = { ...readLink('/run', toLinkQuery(run))!, at: undefined };
-  assert.equal(isReferredTo(run, reference), true);
-  assert.equal(isReferredTo(run, { ...reference, workflow: 'blackbox-crawl' }), false);
-  const imported = { ...runOf.imported, runId: run.runId } as Run;
-  assert.equal(isReferredTo(imported, { ...reference, at: 'f'.repeat(12) }), true);
-});
-
-test('F165 a link to a finding names its findings file, and the position in it', () => {
-  const named = { finding: '1:abcdef', file: '0'.repeat(16), index: '7' };
-  const { finding, file, index } = readLink('/finding', toLinkQuery(run, named)) ?? {};
-  assert.deepEqual({ finding, file, index }, named);
-  assert.equal(readLink('/finding', toLinkQuery(run, { ...named, file: 'x' })), undefined);
-});
-
-test('a link to one of several findings with the same fingerprint has its position', () => {
-  const query = (index: string): string => toLinkQuery(run, { finding: '1:abcdef', index });
-  assert.equal(readLink('/finding', query('1234567'))?.index, '1234567');
-  for (const index of ['', 'x', 'x1', '1x', '12345678', '-1'])
-    assert.equal(readLink('/finding', query(index)), undefined, index);
-});
+const link = readLink('/run', toLinkQuery(run))!;
+const elsewhere = { ...link, at: 'f'.repeat(12) };
+for (const [what, here, isIt, referred = link] of [
+  ['its run', {}, true],
+  ['no run of another service', { baseUrl: 'https://other.example.test/v1' }, false],
+  ['no run of another organization', { organizationId: 'another-organization' }, false],
+  ['no other run', { runId: 'another' }, false],
+  ['no run of another account', {}, false, elsewhere],
+  ['the run of any account if it names none', {}, true, { ...link, at: undefined }],
+  ['no run of another workflow', {}, false, { ...link, at: undefined, workflow: 'blackbox-crawl' as const }],
+  ['the run as it was imported, of any account', { ...runOf.imported, runId: run.runId }, true, elsewhere],
+] satisfies readonly [string, object, boolean, RunReference?][])
+  test(`F142 a link means ${what}`, () => {
+    assert.equal(isReferredTo({ ...run, ...here }, referred), isIt);
+  });
 
 test('F142 a forged link, or one of another version or workflow, is not read', () => {
   const query = toLinkQuery(run, { finding: '1:abcdef' });
