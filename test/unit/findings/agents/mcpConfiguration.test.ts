@@ -47,7 +47,7 @@ test('two folders with one name get different server names', () => {
   assert.notDeepEqual(nameOf('/a/shop'), nameOf('/b/shop'));
 });
 
-test('the server is copied when the user asks for its configuration, and an update of the extension replaces the copy', async (t) => {
+test('the server is copied only when the user asks for its configuration, and an update replaces the copy', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'mcp-copy-'));
   t.after(() => rm(folder, { recursive: true }));
   const [bundled, copy] = [path.join(folder, 'extension.cjs'), path.join(folder, 'mcp.cjs')];

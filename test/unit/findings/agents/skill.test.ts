@@ -55,7 +55,7 @@ test('the skill has the name of its folder, names exactly the existing tools, an
   }
 });
 
-test('the skill and the descriptions of the tools name only members that the tools take or return, and their schemas the name of a finding', async () => {
+test('skill and tool descriptions name only what the tools take or return, and their schemas fit names of findings', async () => {
   const { run, shown } = sourceOf([{ title: 'Bad', file: 'a.js', line: 1 }]);
   const runs = [{ run: { ...run, targets: [{ ...run.targets[0]!, coverage }] }, shown }];
   const list = await listFindings({ runs, place: (some) => Promise.resolve(some) }, {}, () => 'changed');
