@@ -17,11 +17,11 @@ export const OUTCOME = keyPaths('kind status status_code result check_result.res
 export const PASSES: ReadonlySet<string> = new Set(['pass', 'passed', 'notapplicable']);
 export const ID = keyPaths('id finding_id vulnerability_id uuid guid fingerprint number');
 
-export const OWN_TITLE = keyPaths(`
+export const TITLE = keyPaths(`
   title name summary rule_name check_name test_name type category rule.short_description rule.name
+  check_id rule_id rule.id
 `);
 
-export const TITLE = [...OWN_TITLE, ...keyPaths('check_id rule_id rule.id')];
 export const RULE = keyPaths('rule_id check_id rule.id');
 
 /** Names that mean nothing but a rating. */

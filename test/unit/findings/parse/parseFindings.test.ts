@@ -1,61 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
-import { readOne } from './spellings.ts';
-
-const isMalformed = { kind: 'malformedFindings' };
+import { readOne } from './readOne.ts';
 
 const read = (value: unknown) => parseFindings(JSON.stringify(value));
 
-test('what is not JSON, or holds no list, is refused as malformed, and an empty list is no error', () => {
-  for (const text of [
-    '',
-    '["a flaw in a.py"]',
-    '<html>',
-    '{',
-    'null',
-    '3',
-    '"text"',
-    '{}',
-    '[{"line": NaN}]',
-  ])
-    assert.throws(() => parseFindings(text), isMalformed, text);
-  for (const value of [
-    { error: 'no such run' },
-    { findings: null },
-    { message: 'Not found', status: 404 },
-    { runs: [{ tool: {} }] },
-  ])
-    assert.throws(() => read(value), isMalformed, JSON.stringify(value));
-  for (const value of [[], { findings: [] }, { runs: [] }, { runs: [{ results: [] }] }])
-    assert.deepEqual(read(value), { findings: [], cut: undefined }, JSON.stringify(value));
+test('what is not JSON is refused as malformed', () => {
+  for (const text of ['', '<html>', '{', 'null', '3', '"text"', '[{"line": NaN}]'])
+    assert.throws(() => parseFindings(text), { kind: 'malformedFindings' }, text);
 });
 
-test('an ID that the file does not have is the position of the finding', () => {
-  const { findings } = read([
-    { title: 't', cwe: 1 },
-    { id: 'F-1', title: 't', cwe: 1 },
-  ]);
+test('items that are not objects are listed with a note, and all with their JSON, and an ID', () => {
+  const last = { id: 'F-1', title: 't', cwe: 89, deep: [1, null] };
+  const { findings } = read(['a flaw in a.py', null, { title: 't', cwe: 1 }, last]);
   assert.deepEqual(
-    findings.map(({ id }) => id),
-    ['#1', 'F-1'],
-  );
-});
-
-test('items that are not objects are listed with a note, and all with their JSON', () => {
-  const list = [
-    'a flaw in a.py',
-    null,
-    { title: 't', cwe: 89, deep: [1, null] },
-    ...[1, 2].map((cwe) => ({ title: 't', cwe })),
-  ];
-  const { findings } = read(list);
-  assert.deepEqual(
-    findings.slice(0, 3).map(({ title, raw, shortfall }) => [title, raw, shortfall]),
+    findings.map(({ id, title, raw, shortfall }) => [id, title, raw, shortfall]),
     [
-      ['a flaw in a.py', '"a flaw in a.py"', 'unreadable'],
-      ['', 'null', 'unreadable'],
-      ['t', JSON.stringify(list[2]), undefined],
+      ['#1', 'a flaw in a.py', '"a flaw in a.py"', 'unreadable'],
+      ['#2', '', 'null', 'unreadable'],
+      ['#3', 't', '{"title":"t","cwe":1}', undefined],
+      ['F-1', 't', JSON.stringify(last), undefined],
     ],
   );
   assert.equal(readOne({ title: 't', cwe: 1, extra: 'x'.repeat(1_000_001) }).raw, undefined);
