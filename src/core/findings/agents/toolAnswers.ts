@@ -254,21 +254,13 @@ export function getFinding(
       ...(drift === 'gone' ? {} : { startLine, endLine }),
       drift,
     })),
-    confirmLive:
-      confirmations.length === 0
-        ? undefined
-        : confirmations.map(({ run, feature, perspective, result, found }) => ({
-            run: run.id,
-            feature,
-            perspective,
-            result: resultNames[result],
-            found: found.map(({ finding: { title, severity, method, url } }) => ({
-              title,
-              severity,
-              method,
-              url,
-            })),
-          })),
+    confirmLive: confirmations.map(({ run, feature, perspective, result, found }) => ({
+      run: run.id,
+      feature,
+      perspective,
+      result: resultNames[result],
+      found: found.map(({ finding: { title, severity, method, url } }) => ({ title, severity, method, url })),
+    })),
     reported: toPlainFinding(shown.finding, shown.details),
   };
 }

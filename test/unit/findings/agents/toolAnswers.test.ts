@@ -12,7 +12,6 @@ import {
   listFindings,
   readingTools,
   type ToolFindings,
-  toolInputs,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
 import type { DetailedFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
 import type { BranchChange, ComparedBranch } from '../../../../src/core/findings/view/branchChanges.ts';
@@ -262,17 +261,6 @@ describe('tool answers', () => {
     const text = JSON.stringify(getRunStatus({ runs: [shopRun, ...Object.values(runOf)], unread: 0 }, 2e12));
     assert.ok(text.includes('"succeeded"') && text.includes('"imported"'));
     assert.doesNotMatch(text, /canary|service\.example|invented-organization|home/);
-  });
-
-  test('of any tool refuse other inputs than those of its schema', () => {
-    for (const [tool, input] of [
-      ['setTriage', { finding: `../${aFinding}`, state: 'open' }],
-      ['listFindings', { limit: 1_000 }],
-      ['listFindings', { run: 'start' }],
-      ['getFinding', {}],
-      ['getRunStatus', { cancel: true }],
-    ] as const)
-      assert.equal(toolInputs[tool].safeParse(input).success, false, JSON.stringify(input));
   });
 });
 

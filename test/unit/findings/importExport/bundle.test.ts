@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { bundleSchema } from '../../../../src/core/findings/importExport/readContent.ts';
-import { propertyRuns } from '../../core/propertyRuns.ts';
 import { accepted, artifacts, bundleOf, importOf, items, textOf, zipOf } from './bundles.ts';
-import { anyItems, anyTriage, shopRun, sourceOf } from './exportingFindings.ts';
+import { shopRun, sourceOf } from './exportingFindings.ts';
 
 /** The facts of a bundle with changed members. */
 function factsWith(changes: object): string {
@@ -104,23 +102,6 @@ describe('an offline bundle', () => {
     ))
       assert.ok(!content.includes('canary'));
     assert.deepEqual(bundleOf(), bundleOf());
-  });
-
-  test('restores any findings byte by byte', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyItems, anyTriage, async (some, triage) => {
-        const content = JSON.stringify(some);
-        const back = await importOf(
-          bundleOf(
-            { 'findings.json': content },
-            sourceOf(some, () => triage),
-          ),
-        );
-        assert.equal(textOf(back, 'findings.json'), content);
-        assert.equal(back.findings, some.length);
-      }),
-      { numRuns: propertyRuns(8, 1_000) },
-    );
   });
 
   const bad: readonly (readonly [name: string, make: () => Buffer, subject: string])[] = [
