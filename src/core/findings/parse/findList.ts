@@ -109,12 +109,11 @@ function within(around: JsonObject, object: JsonObject): JsonObject {
  */
 function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly Found[] {
   const { value, key, around } = part;
-  if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
-  const items: readonly Item[] = isObject(value)
-    ? Object.entries(value).flatMap(([id, raw]) =>
-        isObject(raw) ? { raw, resolved: within({ id }, raw) } : [],
-      )
-    : value.map((raw) => ({ raw, resolved: isObject(raw) ? within(around, raw) : undefined }));
+  const isArray = Array.isArray(value);
+  if (isArray ? aliases.NO_FINDINGS.has(normalKey(key)) : !isMap(part)) return [];
+  const items = Object.entries(value).map(([id, raw]: [string, unknown]): Item => {
+    return { raw, resolved: isObject(raw) ? within(isArray ? around : { id }, raw) : undefined };
+  });
   const isOfObject = ({ raw }: Item): boolean => isObject(raw);
   // Saves reading lists of other things.
   if (!areMost(items.filter(isOfObject), hasText)) return [];
@@ -124,7 +123,8 @@ function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly F
   const isList =
     areMost(objects, (each) => isFinding(each) || groups.has(each)) &&
     objects.some(groups.size > 0 ? hasLine : isEnough);
-  return isList ? found : [];
+  if (!isList) return [];
+  return isArray ? found : objects;
 }
 
 /** True for an object without a line that has a list of rated findings. */

@@ -81,22 +81,19 @@ const maxSnippetLines = 1_000;
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 
-/** Reads a text, `{text}` or an array of lines; undefined where it holds line numbers, not code. */
+/** Reads a text, `{text}` or an array of lines, without a Markdown fence and line numbers; undefined where it holds line numbers, not code. */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
-  if (Array.isArray(value)) {
-    const lines = (value as readonly unknown[])
-      .slice(0, maxSnippetLines)
-      .filter((line) => typeof line === 'string');
-    return lines.every(isLineText) ? undefined : clip(codeIn(lines.join('\n'), startLine), MAX_TEXT);
-  }
-  const text = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
-  if (typeof text !== 'string' || text.trim() === '' || isLineText(text)) return undefined;
-  return text === noSnippet ? undefined : clip(codeIn(text, startLine), MAX_TEXT);
-}
-
-/** Removes a Markdown fence and line numbers. */
-function codeIn(quote: string, startLine: number | undefined): string {
-  const lines = (quote.length > MAX_TEXT ? clip(quote, MAX_TEXT) : quote).split('\n');
+  const inner = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
+  const text: unknown = Array.isArray(inner)
+    ? inner
+        .slice(0, maxSnippetLines)
+        .filter((line) => typeof line === 'string')
+        .join('\n')
+    : inner;
+  if (typeof text !== 'string' || text === noSnippet) return undefined;
+  const lines = clip(text, MAX_TEXT).split('\n');
+  const isCode = (line: string): boolean => line.trim() !== '' && !isLineText(line);
+  if (!lines.some(isCode)) return undefined;
   const first = lines.findIndex((line) => line.trim() !== '');
   const last = lines.findLastIndex((line) => line.trim() !== '');
   const isFenced =

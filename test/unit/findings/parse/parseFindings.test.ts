@@ -62,10 +62,17 @@ test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and
   );
 });
 
-test('nesting of any depth is read without a stack overflow', () => {
-  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+test('F118 nesting of any depth is read without a stack overflow', () => {
+  const nest = (open: string, close: string): string => `${open.repeat(100_000)}${close.repeat(100_000)}`;
+  const deep = nest('[', ']');
   const text = `[{"title":"t","file":"a.py","description":${deep},"locations":${deep},"cwe":${deep},"severity":${deep},"impact":${deep}}]`;
   assert.equal(parseFindings(text).findings[0]?.title, 't');
+  for (const wrapped of [
+    nest('{"data":', '{}}'),
+    nest('[{"findings":', '[]}]'),
+    nest('{"data":{"x":', '1}}'),
+  ])
+    assert.throws(() => parseFindings(wrapped), { kind: 'malformedFindings' });
 });
 
 test('F70 keys such as __proto__ pollute nothing', () => {
