@@ -16,7 +16,6 @@ import { toItem } from '../../../src/editor/findings/tree/findingItems.ts';
 import type { BranchState } from '../../../src/core/findings/view/branchChanges.ts';
 import { applyFilter } from '../../../src/core/findings/view/filter.ts';
 import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
-import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
@@ -89,10 +88,10 @@ describe('a filter of the Findings view', () => {
   });
 
   it('names the owners in groups and in the tooltip of a finding', () => {
-    const groups = rootNodes(toGroups(owned, 'owner'));
+    const groups = rootNodes(owned, 'owner');
     const labels = groups.map((node) => toItem(node, true).label);
     assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No known owner']);
-    const [node] = rootNodes(toGroups(owned, 'severity')).flatMap(childNodes).flatMap(childNodes);
+    const [node] = rootNodes(owned, 'severity').flatMap(childNodes).flatMap(childNodes);
     assert.match(toItem(node!, true).tooltip as string, /Owner: @Ana, @shop\/web/);
   });
 });

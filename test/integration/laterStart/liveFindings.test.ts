@@ -3,7 +3,6 @@ import path from 'node:path';
 import { beforeEach, describe, it } from 'mocha';
 import type * as vscode from 'vscode';
 import type { Confirmation } from '../../../src/core/findings/confirmation.ts';
-import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -45,7 +44,7 @@ describe('findings of a live application', () => {
   it('are listed under their feature as plain text, with the request that shows them', () => {
     const itemsOf = (nodes: readonly OutlineNode[]): vscode.TreeItem[] =>
       nodes.flatMap((node) => [toItem(node, true), ...itemsOf(childNodes(node))]);
-    const [severity, feature, finding] = itemsOf(rootNodes(toGroups([invent(reflected)], 'severity')));
+    const [severity, feature, finding] = itemsOf(rootNodes([invent(reflected)], 'severity'));
     assert.ok(severity && feature && finding);
     assert.equal(severity.label, 'High');
     assert.equal(feature.label, reflected.feature);
@@ -54,7 +53,7 @@ describe('findings of a live application', () => {
     assert.equal(finding.contextValue, 'finding live withUrl');
     const inCode = { ...code.finding, places: [{ path: 'src/orders.js' }] };
     const ended = { ...code, finding: inCode, run: endedRun({ id: 'code', folder, ...place }) };
-    const [, , ofCode] = itemsOf(rootNodes(toGroups([ended], 'severity')));
+    const [, , ofCode] = itemsOf(rootNodes([ended], 'severity'));
     assert.equal(ofCode?.contextValue, 'finding withFile');
     assert.equal(finding.command?.command, 'whitebox.showFindingDetails');
     assert.equal(typeof finding.tooltip, 'string');

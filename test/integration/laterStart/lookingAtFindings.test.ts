@@ -5,7 +5,6 @@ import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { ErrorKind } from '../../../src/core/errors.ts';
 import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
-import { toGroups } from '../../../src/core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
@@ -67,9 +66,7 @@ describe('messages about findings and runs', () => {
   it('F155 start the row of a finding with what needs a person, and name no line of code that is gone', () => {
     const rowOf = (more: Partial<ShownFinding>, drift: 'same' | 'moved' | 'gone' = 'same'): unknown[] => {
       const shown = { ...invent({ title: 'SQL', at: { path: 'src/a.js', line: 8, drift } }), ...more };
-      const [finding] = rootNodes(toGroups([shown], 'severity'))
-        .flatMap(childNodes)
-        .flatMap(childNodes);
+      const [finding] = rootNodes([shown], 'severity').flatMap(childNodes).flatMap(childNodes);
       const { label, description } = toItem(finding!, true);
       return [label, description];
     };

@@ -1,5 +1,26 @@
+import { pathKey } from '../../paths.ts';
+import { type Severity, severityRank } from '../finding.ts';
+import { isReported, type Verdict, VERDICTS } from '../result/result.ts';
 import type { ShownFinding } from '../shownFinding.ts';
-import { type Group, type GroupTopic, inReadingOrder, toPlaceGroups } from './groups.ts';
+import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
+
+/** The default first. */
+export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner'] as const;
+
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** What the findings of a group share, unique among groups on one level. Groups are sorted by `rank`; what is undefined comes last. */
+export type GroupTopic = { readonly rank: number | string | undefined } & (
+  | { readonly kind: 'severity'; readonly value: Severity }
+  | { readonly kind: 'triage'; readonly value: TriageState }
+  | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
+  /** The first CWE of a finding. */
+  | { readonly kind: 'cwe'; readonly value: number | undefined }
+  /** `pathKey` of the file. */
+  | { readonly kind: 'file'; readonly value: string | undefined }
+  /** All owners of a finding, with spaces. */
+  | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
+);
 
 /** `shown` has all findings below the heading, at any depth. */
 export interface GroupNode {
@@ -38,35 +59,96 @@ export type OutlineNode = GroupNode | FindingNode | MoreNode | ProposalsNode;
 /** Of one node; more take seconds to show. */
 export const maxChildren = 2_000;
 
-export function rootNodes(groups: readonly Group[]): readonly OutlineNode[] {
-  return capped(groups, undefined, (group) => groupNode(group, undefined));
+/** Each finding is below one node: reported findings by `grouping`, then absent ones by verdict. */
+export function rootNodes(
+  shown: readonly ShownFinding[],
+  grouping: Grouping | 'verdict',
+): readonly OutlineNode[] {
+  const reported = shown.filter(({ verdict }) => isReported(verdict));
+  const absent = shown.filter(({ verdict }) => !isReported(verdict));
+  const groups = grouping === 'file' ? byPlace(reported) : groupsBy(grouping, reported);
+  return capped([...groups, ...groupsBy('verdict', absent)]);
 }
 
-/** Below a file or a feature its findings, below any other group files and features. */
+/** Below a file or a feature its findings, the worst first, then by line; below any other group files and features. */
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
-  const { topic } = node;
-  return topic.kind === 'file' || (topic.kind === 'feature' && topic.value !== undefined)
-    ? capped(inReadingOrder(node.shown), node, (shown) => findingNode(shown, node))
-    : capped(toPlaceGroups(node.shown), node, (group) => groupNode(group, node));
+  const { topic, shown } = node;
+  if (topic.kind !== 'file' && (topic.kind !== 'feature' || topic.value === undefined))
+    return capped(byPlace(shown, node), node);
+  const toNode = (each: ShownFinding): FindingNode => {
+    const id = `${node.id}/finding:${each.run.id}:${each.name}`;
+    return { kind: 'finding', id, shown: each, parent: node };
+  };
+  const inReadingOrder = shown.toSorted(
+    (a, b) =>
+      severityRank(a.finding.severity) - severityRank(b.finding.severity) ||
+      (a.places[0]?.startLine ?? 0) - (b.places[0]?.startLine ?? 0) ||
+      a.finding.index - b.finding.index,
+  );
+  return capped(inReadingOrder.map(toNode), node);
 }
 
-function groupNode({ topic, shown }: Group, parent: GroupNode | undefined): GroupNode {
-  const id = `${parent?.id ?? ''}/${topic.kind}:${String(topic.value ?? '')}`;
-  return { kind: 'group', id, topic, shown, parent };
+/** By file on this machine, then by feature of a live application, then the rest. */
+function byPlace(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
+  const {
+    here = [],
+    live = [],
+    nowhere = [],
+  } = Object.groupBy(shown, ({ places, finding }) =>
+    places.length > 0 ? 'here' : finding.feature === undefined ? 'nowhere' : 'live',
+  );
+  const [files, features] = [groupsBy('file', here, parent), groupsBy('feature', live, parent)];
+  return [...files, ...features, ...groupsBy('file', nowhere, parent)];
 }
 
-function findingNode(shown: ShownFinding, parent: GroupNode): FindingNode {
-  const id = `${parent.id}/finding:${shown.run.id}:${shown.name}`;
-  return { kind: 'finding', id, shown, parent };
+const topicsOf: { readonly [K in GroupTopic['kind']]: (shown: ShownFinding) => GroupTopic } = {
+  severity: ({ finding: { severity: value } }) => ({ kind: 'severity', value, rank: severityRank(value) }),
+  triage: ({ triage: { state: value } }) => ({ kind: 'triage', value, rank: TRIAGE_STATES.indexOf(value) }),
+  verdict: ({ verdict: value }) => ({ kind: 'verdict', value, rank: value && VERDICTS.indexOf(value) }),
+  cwe: ({ finding: { cwes } }) => ({ kind: 'cwe', value: cwes[0], rank: cwes[0] }),
+  file: ({ places: [place] }) => {
+    const value = place && pathKey(place.file);
+    return { kind: 'file', value, rank: value && `${place.path}\0${value}` };
+  },
+  feature: ({ finding: { feature } }) => ({ kind: 'feature', value: feature, rank: feature }),
+  owner: ({ owners = [] }) => {
+    const value = owners.length === 0 ? undefined : owners.join(' ');
+    return { kind: 'owner', value, rank: value };
+  },
+};
+
+function groupsBy(
+  kind: GroupTopic['kind'],
+  shown: readonly ShownFinding[],
+  parent?: GroupNode,
+): readonly GroupNode[] {
+  const topicOf = topicsOf[kind];
+  const toNode = (group: readonly ShownFinding[]): readonly GroupNode[] =>
+    group.slice(0, 1).map((first) => {
+      const topic = topicOf(first);
+      const id = `${parent?.id ?? ''}/${kind}:${String(topic.value ?? '')}`;
+      return { kind: 'group', id, topic, shown: group, parent };
+    });
+  return [...Map.groupBy(shown, (each) => topicOf(each).value).values()]
+    .flatMap(toNode)
+    .sort((one, other) => compareRanks(one.topic.rank, other.topic.rank));
 }
 
-function capped<T>(
-  items: readonly T[],
-  parent: GroupNode | undefined,
-  toNode: (item: T) => OutlineNode,
-): readonly OutlineNode[] {
-  const nodes = items.slice(0, maxChildren).map(toNode);
-  const count = items.length - nodes.length;
-  return count === 0 ? nodes : [...nodes, { kind: 'more', id: `${parent?.id ?? ''}/more`, count, parent }];
+function compareRanks(a: GroupTopic['rank'], b: GroupTopic['rank']): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return Number(a === undefined) - Number(b === undefined) || compareText(String(a), String(b));
+}
+
+/** By code units: ten times as fast as a locale's order, and the same everywhere. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function capped(nodes: readonly OutlineNode[], parent?: GroupNode): readonly OutlineNode[] {
+  const count = nodes.length - maxChildren;
+  if (count <= 0) return nodes;
+  const more: MoreNode = { kind: 'more', id: `${parent?.id ?? ''}/more`, count, parent };
+  return [...nodes.slice(0, maxChildren), more];
 }

@@ -1,6 +1,6 @@
 import { type Display, isDisplayed } from './filter.ts';
 import { pathKey } from '../../paths.ts';
-import { compareText } from './groups.ts';
+import { compareText } from './outline.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
 /** VS Code shows no more problems of one file. */

@@ -16,7 +16,7 @@ import {
   type ValueOf,
   valuesOf,
 } from '../../../core/findings/view/filter.ts';
-import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
+import { type Grouping, GROUPINGS } from '../../../core/findings/view/outline.ts';
 import { countFindings, formatList, formatNumber } from '../../formats.ts';
 import { severityLabel, triageLabel, verdictHeading } from '../../findingLabels.ts';
 import { type BranchComparison, noBranchLabel } from '../changedOnBranch.ts';

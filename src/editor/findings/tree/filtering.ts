@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { BranchState } from '../../../core/findings/view/branchChanges.ts';
 import { activeParts, type Filter, filterSchema, toPredicate } from '../../../core/findings/view/filter.ts';
-import { type Grouping, GROUPINGS } from '../../../core/findings/view/groups.ts';
+import { type Grouping, GROUPINGS } from '../../../core/findings/view/outline.ts';
 
 const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';

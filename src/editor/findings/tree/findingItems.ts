@@ -4,8 +4,7 @@ import type { Verdict } from '../../../core/findings/result/result.ts';
 import { attackPathOf, isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
 import { type Evidence, leastOf } from '../../../core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import type { GroupTopic } from '../../../core/findings/view/groups.ts';
-import type { FindingNode, GroupNode, OutlineNode } from '../../../core/findings/view/outline.ts';
+import type { FindingNode, GroupNode, GroupTopic, OutlineNode } from '../../../core/findings/view/outline.ts';
 import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
 import {
   isAcceptanceEnded,

@@ -8,7 +8,6 @@ import { acceptanceEnd, isSettled } from '../../../core/findings/triage/triage.t
 import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';
-import { toGroups, toVerdictGroups } from '../../../core/findings/view/groups.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
 import type { OwnersGap } from '../../../core/findings/place/owners.ts';
@@ -51,11 +50,8 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   const changes = new vscode.EventEmitter<undefined>();
   let filtered = readFiltered(deps);
   const roots = (): readonly OutlineNode[] => {
-    const nodes = rootNodes(
-      findings.comparison() === undefined
-        ? toGroups(filtered.passing, filtering.grouping)
-        : toVerdictGroups(filtered.passing),
-    );
+    const grouping = findings.comparison() === undefined ? filtering.grouping : 'verdict';
+    const nodes = rootNodes(filtered.passing, grouping);
     // A row in an empty view would replace its welcome.
     return nodes.length === 0 ? nodes : [...proposalsIn(deps.findings), ...nodes];
   };
