@@ -46,7 +46,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
     if (size > maxImportBytes) throw badImport('tooLarge');
     const options = { signal, maxMs: maxTransferMs };
     const content = await answerAbout(file, vscode.workspace.fs.readFile(file), options);
-    return readImport(Buffer.from(content), { workerFile: deps.parseWorkerFile, signal });
+    return readImport(Buffer.from(content), deps.parseWorkerFile, { signal });
   });
   const targets = await targetsOf(imported.run?.targets.map(({ name }) => visibleLine(name)) ?? [], folders);
   if (targets === undefined) return;

@@ -103,7 +103,10 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const { runs, folders } = await readRunsOfFolder();
       const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
       const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
-      const triage = await readDecisions(runs, storage, deps);
+      // Not of the shared folder: only decisions in the books of this machine count.
+      const placeFor = (each: string) => triagePlaceOf(each, join(storage, 'triage'), false);
+      const triage = new TriageStore({ ...deps, placeFor });
+      await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
       const isKnown = triage.failures().length === 0;
       const show = showDecided(triage);
       const showUndecided: ShowFinding = (...found): ToolFinding => {
@@ -116,8 +119,10 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
         const shown = toShownRun(last, { get }, isKnown && last.savedAt ? show : showUndecided);
         return { ...shown, savedAt: last.failure === undefined ? (last.savedAt ?? 'never') : undefined };
       });
+      const has = (of: string | undefined): boolean => of !== undefined && folders.has(of);
+      // A run may also have other folders, whose findings must not be shown.
       const inFolders = (some: readonly ShownFinding[] = []): readonly ShownFinding[] =>
-        some.filter((each) => isInside(each, folders));
+        some.filter((each) => has(folderOf(each)) || each.run.targets.every((target) => has(target.folder)));
       return {
         runs: all.map((each) => {
           const { shown, absent } = withoutOtherFolders(each, runIds, all);
@@ -135,25 +140,6 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     },
     clock: deps.clock,
   };
-}
-
-/** Not of the shared folder: only decisions in the books of this machine count. */
-async function readDecisions(
-  runs: readonly Run[],
-  storage: string,
-  { clock, log }: Deps,
-): Promise<TriageStore> {
-  const placeFor = (each: string) => triagePlaceOf(each, join(storage, 'triage'), false);
-  const triage = new TriageStore({ placeFor, clock, log });
-  await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
-  return triage;
-}
-
-/** A run may also have other folders, whose findings must not be shown. */
-function isInside(shown: ShownFinding, folders: ReadonlySet<string>): boolean {
-  return (
-    shown.run.targets.every((target) => folders.has(target.folder)) || folders.has(folderOf(shown) ?? '')
-  );
 }
 
 /** Findings with their places in the present text of their files, and with the owners of these. */

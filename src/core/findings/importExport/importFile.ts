@@ -17,11 +17,8 @@ import { badImport, type ImportedFile, type ImportStart } from './readContent.ts
 /** Runs `readContent` in the parsing worker. Throws `badImport`, also for a file that takes too long. */
 export async function readImport(
   content: Uint8Array,
-  {
-    workerFile,
-    signal,
-    maxMs = maxReadMs,
-  }: Pick<AskOptions, 'signal' | 'maxMs'> & { workerFile: string | URL },
+  workerFile: string | URL,
+  { signal, maxMs = maxReadMs }: Pick<AskOptions, 'signal' | 'maxMs'> = {},
 ): Promise<ImportedFile> {
   try {
     const job: ImportStart = { kind: 'import', content };

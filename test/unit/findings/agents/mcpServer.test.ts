@@ -45,14 +45,6 @@ await build({
   define: { 'import.meta.filename': '__filename' },
 });
 
-interface Agent {
-  readonly client: Client;
-  readonly ask: (tool: string, input?: object) => Promise<Answer>;
-  readonly titles: (input?: object) => Promise<readonly unknown[]>;
-  /** The error of a refused call. */
-  readonly refusal: (tool: string, input: object) => Promise<string>;
-}
-
 interface Answer {
   readonly total: number;
   readonly notRead?: number;
@@ -69,7 +61,7 @@ async function connect(
   t: TestContext,
   { root }: Pick<FindingFixture, 'root'>,
   { folder = 'shop', args = [], node = [] }: { folder?: string; args?: string[]; node?: string[] } = {},
-): Promise<Agent> {
+) {
   const real = await realpath(path.join(root, folder));
   const client = new Client({ name: 'invented-agent', version: '1' });
   const transport = new StdioClientTransport({
@@ -85,7 +77,7 @@ async function connect(
     assert.equal(isError, fails, text);
     return text;
   };
-  const ask: Agent['ask'] = async (tool, input = {}) => {
+  const ask = async (tool: string, input: object = {}): Promise<Answer> => {
     const text = await call(tool, input, false);
     const [, mark = '', data = ''] = /^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text) ?? [];
     assert.ok(mark !== '' && !data.includes(mark), text);
@@ -94,8 +86,8 @@ async function connect(
   return {
     client,
     ask,
-    titles: async (input) => (await ask('listFindings', input)).findings.map(({ title }) => title),
-    refusal: (tool, input) => call(tool, input, true),
+    titles: async (input?: object) => (await ask('listFindings', input)).findings.map(({ title }) => title),
+    refusal: (tool: string, input: object) => call(tool, input, true),
   };
 }
 

@@ -39,7 +39,7 @@ export function bundleOf(
 }
 
 export const importOf = (content: Buffer | string): Promise<ImportedFile> =>
-  readImport(Buffer.from(content), { workerFile: parseWorker });
+  readImport(Buffer.from(content), parseWorker);
 
 export function textOf({ files }: ImportedFile, name: string): string {
   return new TextDecoder().decode(files.get(name));
