@@ -12,18 +12,12 @@ import {
   splitLines,
 } from './lineText.ts';
 
-/** The lines of a place in a text. */
-export interface Anchor extends LineRange {
-  /** True when they come from the place's snippet, not from its line. Its columns mean nothing then. */
-  readonly isReanchored: boolean;
-}
-
 /** A shorter part of a line, or one of punctuation, stands in unrelated lines, too. */
 const minPartLength = 4;
 
 interface QuoteIndex {
-  /** The lines of a place: its own, if its snippet is there or nowhere, else those of its snippet; undefined if neither is known. */
-  readonly anchorOf: (place: Pick<Place, 'startLine' | 'endLine' | 'snippet'>) => Anchor | undefined;
+  /** A place with its own lines, if its snippet is there or nowhere, else with those of its snippet; without lines if neither is known. */
+  readonly anchor: (place: Place) => Place;
   /** A line of dots in a quote stands for any lines. Undefined for a quote that is too short to be significant. */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
@@ -32,26 +26,31 @@ interface QuoteIndex {
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const compacted = lines.map(compact);
   const code = lazily(() => readCode(compacted));
+  /** The lines of a snippet that is not at the line of its place. */
+  const findElsewhere = ({ snippet = '', startLine }: Place, own?: LineRange): LineRange | undefined => {
+    const quoted = splitLines(snippet.trim());
+    const wanted = quoted.map(compact).filter((text) => text !== '');
+    if (own !== undefined) {
+      // Most snippets are at their line: the whole text is searched only for the others.
+      const from = own.startLine - 1;
+      const linesThere = readCode(compacted.slice(from, from + quoted.length));
+      if (wanted.length === 0 || findSnippet(linesThere, wanted)?.length !== 0) return undefined;
+    }
+    const found = nearest(findSnippet(code(), wanted) ?? [], startLine);
+    if (found === undefined || own === undefined) return found;
+    // A snippet may have lines of context around the reported line.
+    return found.startLine <= own.startLine && own.startLine <= found.endLine ? undefined : found;
+  };
   return {
-    anchorOf: (place) => {
-      const reported = reportedLines(place, lines.length);
-      const quoted = splitLines((place.snippet ?? '').trim());
-      const wanted = quoted.map(compact).filter((text) => text !== '');
-      if (reported !== undefined) {
-        // Most snippets are at their line: the whole text is searched only for the others.
-        const from = reported.startLine - 1;
-        const linesThere = readCode(compacted.slice(from, from + quoted.length));
-        const isThere = wanted.length === 0 || findSnippet(linesThere, wanted)?.length !== 0;
-        if (isThere) return { ...reported, isReanchored: false };
-      }
-      const found = nearest(findSnippet(code(), wanted) ?? [], place.startLine);
-      if (found === undefined) return reported && { ...reported, isReanchored: false };
-      // A snippet may have lines of context around the reported line.
-      const isInside =
-        reported !== undefined &&
-        found.startLine <= reported.startLine &&
-        reported.startLine <= found.endLine;
-      return isInside ? { ...reported, isReanchored: false } : { ...found, isReanchored: true };
+    anchor: (place) => {
+      const own = reportedLines(place, lines.length);
+      const elsewhere = findElsewhere(place, own);
+      const { startLine, endLine } = elsewhere ?? own ?? {};
+      const isOneLine = place.endLine === undefined && endLine === startLine;
+      const anchored = { ...place, startLine, endLine: isOneLine ? undefined : endLine };
+      return elsewhere === undefined && own !== undefined
+        ? anchored
+        : { ...anchored, startColumn: undefined, endColumn: undefined };
     },
     isQuoted: (quote) => {
       const parts = partsOf(quote).filter((part) => isSignificant(part.join('')));

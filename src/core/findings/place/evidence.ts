@@ -3,7 +3,7 @@ import { AssessmentError } from '../../errors.ts';
 import type { Run } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
-import { type Anchor, indexQuotes } from '../drift/anchor.ts';
+import { indexQuotes } from '../drift/anchor.ts';
 import { type Place, withoutQuote } from '../finding.ts';
 import { inText } from '../parse/sarif.ts';
 import { createLocator } from './resolver.ts';
@@ -103,7 +103,7 @@ export async function checkEvidence(
 /** Checks places in the text of their file. */
 function checkerIn(decoded: DecodedText, path: string): (place: Place) => CheckedPlace {
   const lines = splitLines(decoded.text);
-  const { anchorOf, isQuoted } = indexQuotes(lines);
+  const { anchor, isQuoted } = indexQuotes(lines);
   const check = ({ snippet, startLine = 0 }: Place): Evidence | undefined => {
     if (snippet === undefined)
       return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
@@ -117,16 +117,8 @@ function checkerIn(decoded: DecodedText, path: string): (place: Place) => Checke
   };
   return (reported) => {
     const place = inText(reported, lines);
-    return { anchored: anchoredAt(place, anchorOf(place)), evidence: check(place) };
+    return { anchored: anchor(place), evidence: check(place) };
   };
-}
-
-function anchoredAt(place: Place, anchor: Anchor | undefined): Place {
-  const withoutColumns = { ...place, startColumn: undefined, endColumn: undefined };
-  if (anchor === undefined) return { ...withoutColumns, startLine: undefined, endLine: undefined };
-  const { startLine, endLine, isReanchored } = anchor;
-  const isOneLine = place.endLine === undefined && endLine === startLine;
-  return { ...(isReanchored ? withoutColumns : place), startLine, endLine: isOneLine ? undefined : endLine };
 }
 
 /** For a place whose file was not sent, is not known, or has no sent text here. */

@@ -206,7 +206,6 @@ function markedEncodingOf(content: Buffer): string | undefined {
 
 /** Where the Encoding Standard has another name than VS Code. */
 const labels: Readonly<Record<string, string>> = {
-  utf8bom: 'utf-8',
   utf16le: 'utf-16le',
   utf16be: 'utf-16be',
   shiftjis: 'shift_jis',
@@ -215,16 +214,12 @@ const labels: Readonly<Record<string, string>> = {
   koi8r: 'koi8-r',
   koi8u: 'koi8-u',
   macroman: 'macintosh',
-  cp866: 'ibm866',
   cp950: 'big5',
   big5hkscs: 'big5-hkscs',
 };
 
 function labelOf(encoding: string): string {
-  return (
-    labels[encoding] ??
-    encoding.replace(/^iso8859(?=\d+$)/, 'iso-8859-').replace(/^windows(?=\d+$)/, 'windows-')
-  );
+  return labels[encoding] ?? encoding.replace(/^windows(?=\d+$)/, 'windows-');
 }
 
 const maxTotalBytes = 128 * 1024 * 1024;

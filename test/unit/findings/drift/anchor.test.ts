@@ -2,17 +2,23 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { indexQuotes } from '../../../../src/core/findings/drift/anchor.ts';
+import type { Place } from '../../../../src/core/findings/finding.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-type Place = Parameters<ReturnType<typeof indexQuotes>['anchorOf']>[0];
-
-/** Where a place is: `at` its reported lines, `found` by its snippet, or unknown. */
-function anchored(lines: readonly string[], place: Place): string {
-  const anchor = indexQuotes(lines).anchorOf(place);
-  if (anchor === undefined) return 'unknown';
-  const { startLine, endLine, isReanchored } = anchor;
-  return `${isReanchored ? 'found' : 'at'} ${String(startLine)}-${String(endLine)}`;
+/** Where a place is: `at` its reported lines, with its columns, `found` by its snippet, or unknown. */
+function anchored(lines: readonly string[], place: Omit<Place, 'path'>): string {
+  const {
+    startLine,
+    endLine = startLine,
+    startColumn,
+  } = indexQuotes(lines).anchor({
+    path: '',
+    startColumn: 1,
+    ...place,
+  });
+  if (startLine === undefined) return 'unknown';
+  return `${startColumn === undefined ? 'found' : 'at'} ${String(startLine)}-${String(endLine)}`;
 }
 
 const look = ['def look(n):', '    q = "select " + n', '    run(q)', ''];
