@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diffArrays } from 'diff';
 import fc from 'fast-check';
 import { type DriftedRange, followLines } from '../../../../src/core/findings/drift/followLines.ts';
 import { splitLines } from '../../../../src/core/findings/drift/lineText.ts';
@@ -143,40 +142,6 @@ test('random edits are followed to their true place', () => {
         // Edited lines beside deleted ones are ambiguous.
         if (kind !== 'edit') assert.equal(startLine, line);
       }
-    }),
-  );
-});
-
-test('a single deletion is gone, a single edit is changed at its line', () => {
-  const lines = fc.uniqueArray(fc.stringMatching(/^[a-z]{8,20}$/), { minLength: 3, maxLength: 60 });
-  fc.assert(
-    fc.property(lines, fc.nat(), (before, seed) => {
-      const at = seed % before.length;
-      const range = { startLine: at + 1, endLine: at + 1 };
-      assert.equal(followLines(before, before.toSpliced(at, 1))(range).drift, 'gone');
-      assert.equal(
-        describeRange(followLines(before, before.with(at, `${before[at] ?? ''};`))(range)),
-        `changed ${String(at + 1)}`,
-      );
-    }),
-  );
-});
-
-test('matched lines occur in both texts, in order, and nearly as many as possible', () => {
-  const texts = fc.array(fc.constantFrom('a', 'b', 'c', '}', '', 'unique one', 'unique two'), {
-    maxLength: 30,
-  });
-  fc.assert(
-    fc.property(texts, texts, (before, now) => {
-      const map = followLines(before, now);
-      const kept = before
-        .map((line, at) => ({ line, ...map({ startLine: at + 1, endLine: at + 1 }) }))
-        .filter(({ drift }) => drift === 'same' || drift === 'moved');
-      for (const { line, startLine } of kept) assert.equal(now[startLine - 1], line);
-      const oracle = diffArrays(before, now).filter(({ added, removed }) => !added && !removed);
-      const most = oracle.reduce((sum, { count }) => sum + count, 0);
-      // Unique lines are matched first, which may lose lines between two swapped ones.
-      assert.ok(kept.length >= most - 15, `${String(kept.length)} of ${String(most)}`);
     }),
   );
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
@@ -164,16 +164,6 @@ test('F74 a file that changed since it was sent is counted, saved or not, compar
   assert.equal(seen(), 'same 3');
 });
 
-test('stored text that differs from what was sent is not used', async (t) => {
-  const { store, file, seen, run, runs } = await openShop(t);
-  const source = path.join(runs.folderOf(run.id), 'source');
-  const [name = ''] = await readdir(source);
-  await writeFile(path.join(source, name), above + code);
-  await writeFile(file, above + code);
-  await store.load({ force: true });
-  assert.equal(seen(), 'unknown 3');
-});
-
 test('a file that is restored is found again', async (t) => {
   const { store, file, seen } = await openShop(t);
   await rm(file);
@@ -184,19 +174,4 @@ test('a file that is restored is found again', async (t) => {
   assert.equal(seen(), 'nowhere undefined');
   await store.rePlace(new Set(), new Set([file]));
   assert.equal(seen(), 'moved 53');
-});
-
-test('unresolved paths are mapped to a folder permanently, and never outside of it', async (t) => {
-  const { store, file, seen, root } = await openShop(t, { file: '/build/7/lib/a.js', line: 2 }, false);
-  const folder = path.dirname(file);
-  await rm(path.join(folder, 'a.js'));
-  await store.load({ force: true });
-  assert.equal(seen(), 'nowhere undefined');
-  await mkdir(path.join(folder, 'packages', 'one'), { recursive: true });
-  await writeFile(path.join(folder, 'packages', 'one', 'a.js'), 'one\ntwo\n');
-  await store.mapPaths(folder, '/build/7/lib', path.join(folder, 'packages', 'one'));
-  assert.equal(seen(), 'unknown 2');
-  await store.load({ force: true });
-  assert.equal(seen(), 'unknown 2');
-  await assert.rejects(store.mapPaths(folder, '', path.join(root, 'elsewhere')), { kind: 'outsideFolder' });
 });

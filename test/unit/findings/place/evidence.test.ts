@@ -53,72 +53,38 @@ async function evidenceAfterRestart(
 }
 
 test('F140 the evidence of a quote is in the sent text of its file, however it is written', async (t) => {
-  const rows = [
-    ['exact', { line: 4, snippet: '  return db.query(sql);' }, 'asSent'],
-    ['exact, of several lines, at another line', { line: 90, snippet: code }, 'asSent'],
-    [
-      're-indented',
-      { line: 2, snippet: 'const sql =\t`select * from orders where id=${id}`;\nreturn   db.query(sql);' },
-      'asSent',
-    ],
-    ['fenced', { line: 4, snippet: '```ts\n  return db.query(sql);\n```' }, 'asSent'],
-    ['numbered', { line: 4, snippet: '4 |   return db.query(sql);\n5 | }' }, 'asSent'],
-    ['part of a line', { line: 4, snippet: 'db.query(sql)' }, 'asSent'],
-    [
-      'with lines left out',
-      { line: 1, snippet: 'function find(id) {\n  // ...\n  return db.query(sql);' },
-      'asSent',
-    ],
-    [
-      'very long, in one part, and part of a line',
-      { file: 'src/bundled.js', line: 1, snippet: bundled.slice(3) },
-      'asSent',
-    ],
-    [
-      'very long, in one part, and invented',
-      { file: 'src/bundled.js', line: 1, snippet: `${bundled}g(x);` },
-      'notAsSent: quote',
-    ],
-    [
-      'very long, with lines left out, of whole lines',
-      { file: 'src/bundled.js', line: 1, snippet: `begin();\n…\n${bundled}` },
-      'asSent',
-    ],
-    [
-      'very long, with lines left out, and invented',
-      { file: 'src/bundled.js', line: 1, snippet: `begin();\n…\n${bundled}g(x);` },
-      'notAsSent: quote',
-    ],
-    ['invented', { line: 4, snippet: 'return db.query(sql, [id]);' }, 'notAsSent: quote'],
-    [
-      'composed of lines that are not adjacent',
-      { line: 1, snippet: 'function find(id) {\n  return db.query(sql);' },
-      'notAsSent: quote',
-    ],
-    ['of another file', { line: 1, snippet: sent['src/other.ts'] }, 'notAsSent: quote'],
-    [
-      'of a file that was not sent',
-      { file: 'src/none.ts', line: 1, snippet: 'return db.query(sql);' },
-      'notAsSent: file',
-    ],
-    ['missing, at an existing line', { line: 6 }, undefined],
-    ['missing, at a line that does not exist', { line: 800 }, 'notAsSent: line'],
-    ['too short to be checked', { line: 5, snippet: '}' }, undefined],
-    [
-      'of two places, one of them invented',
-      {
-        locations: [
-          { file: 'src/db.ts', line: 4, snippet: 'return db.query(sql);' },
-          { file: 'src/other.ts', line: 1, snippet: 'export const token = "abc";' },
-        ],
-      },
-      'notAsSent: quote',
-    ],
-  ] satisfies readonly [string, object, string | undefined][];
+  const call = '  return db.query(sql);';
+  const spaced = 'const sql =\t`select * from orders where id=${id}`;\nreturn   db.query(sql);';
+  const inBundle = { file: 'src/bundled.js' };
+  const locations = [
+    { file: 'src/db.ts', line: 4, snippet: call },
+    { file: 'src/other.ts', line: 1, snippet: 'export const token = "abc";' },
+  ];
+  const rows: readonly (readonly [string, string | undefined, string | undefined, object?])[] = [
+    ['exact', call, 'asSent'],
+    ['exact, of several lines, at another line', code, 'asSent', { line: 90 }],
+    ['re-indented', spaced, 'asSent'],
+    ['fenced', `\`\`\`ts\n${call}\n\`\`\``, 'asSent'],
+    ['numbered', `4 | ${call}\n5 | }`, 'asSent'],
+    ['part of a line', 'db.query(sql)', 'asSent'],
+    ['with lines left out', `function find(id) {\n  // ...\n${call}`, 'asSent'],
+    ['very long, and part of a line', bundled.slice(3), 'asSent', inBundle],
+    ['very long, and invented', `${bundled}g(x);`, 'notAsSent: quote', inBundle],
+    ['very long, with lines left out', `begin();\n…\n${bundled}`, 'asSent', inBundle],
+    ['very long, the end invented', `begin();\n…\n${bundled}g(x);`, 'notAsSent: quote', inBundle],
+    ['invented', 'return db.query(sql, [id]);', 'notAsSent: quote'],
+    ['of lines that are not adjacent', `function find(id) {\n${call}`, 'notAsSent: quote'],
+    ['of another file', sent['src/other.ts'], 'notAsSent: quote'],
+    ['of a file that was not sent', call, 'notAsSent: file', { file: 'src/none.ts' }],
+    ['missing, at an existing line', undefined, undefined],
+    ['missing, at a line that does not exist', undefined, 'notAsSent: line', { line: 800 }],
+    ['too short to be checked', '}', undefined],
+    ['of two places, one of them invented', undefined, 'notAsSent: quote', { locations }],
+  ];
   const fixture = await setUpFindings(t);
   await find(
     fixture,
-    rows.map(([, place]) => place),
+    rows.map(([, snippet, , more]) => ({ line: 1, snippet, ...more })),
   );
   const found = evidenceOf(fixture.store.all());
   assert.deepEqual(

@@ -3,12 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import {
-  findOwners,
-  type OwnersFormat,
-  ownersOf,
-  parseOwners,
-} from '../../../../src/core/findings/place/owners.ts';
+import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/place/owners.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 
@@ -33,32 +28,24 @@ apps/ @octocat
 const cases: readonly (readonly [rules: string, path: string, owners: string])[] = [
   [documented, 'README.md', '@global-owner1 @global-owner2'],
   [documented, 'src/deep/a.js', '@js-owner'],
-  [documented, 'src/a.go', 'docs@example.com'],
-  [documented, 'a.txt', '@octo-org/octocats'],
   [documented, 'docs/a.js', '@doctocat'],
-  [documented, 'docs/build-app/a.md', '@doctocat'],
   [documented, 'scripts/a.sh', '@doctocat @octocat'],
   [documented, 'build/logs/a.js', '@octocat'],
   [documented, 'deeply/nested/logs/x/a.js', '@octocat'],
   [documented, 'src/apps/a.js', '@octocat'],
-  [documented, 'apps/a.js', '@octocat'],
-  [documented, 'apps/github', ''],
   [documented, 'apps/github/a.js', ''],
   [documented, 'apps/github/deep/a.js', '@doctocat'],
-  ['docs/* @a', 'docs/getting-started.md', '@a'],
   ['docs/* @a', 'docs/build-app/troubleshooting.md', ''],
   ['docs/* @a', 'src/docs/a.md', ''],
   ['docs/** @a', 'docs/build-app/troubleshooting.md', '@a'],
   ['docs/** @a', 'docs', ''],
   ['/* @a', 'a.js', '@a'],
   ['/* @a', 'src/a.js', ''],
-  ['/src/**/test @a', 'src/test/a.js', '@a'],
   ['/src/**/test @a', 'src/x/y/test/a.js', '@a'],
   ['/src/*/test @a', 'src/x/y/test/a.js', ''],
   ['src @a', 'lib/src/a.js', '@a'],
   ['src/ @a', 'src', ''],
   ['*.JS @a', 'a.js', ''],
-  ['Src/ @a', 'src/a.js', ''],
   ['with\\ space/ @a', 'with space/a.js', '@a'],
   ['注文/ @a', 'src/注文/a.js', '@a'],
   ['a?.js @a', 'ab.js', '@a'],
@@ -69,7 +56,6 @@ const cases: readonly (readonly [rules: string, path: string, owners: string])[]
   ['app/[id]/ @a', 'app/i/page.js', ''],
   ['app/\\[id]/*.js @a', 'app/[id]/page.js', '@a'],
   ['foo/**/ @a', 'foo/x.js', '@a'],
-  ['foo/**/ @a', 'foo/a/b.js', '@a'],
   ['foo/**/ @a', 'foo', ''],
   ['foo/**/ @a', 'src/foo/x.js', ''],
 ];
@@ -107,24 +93,18 @@ const exclusions = `
 /** A file of rules, a path, and its owners by GitLab's documentation. */
 const gitLabCases: readonly (readonly [rules: string, path: string, owners: string])[] = [
   [sections, 'README.md', '@admin @user1 @user2 @user3'],
-  [sections, 'internal/README.md', '@admin @user4 @user3'],
   [sections, 'src/internal/README.md', '@admin @user4 @user3'],
   [defaults, 'model/db/CHANGELOG.txt', '@general-approvers @docs-team @database-team @agarcia'],
   [defaults, 'config/db/database-setup.md', '@general-approvers @docs-team'],
   [defaults, 'terms.md', '@general-approvers @legal'],
   [exclusions, 'pom.xml', ''],
-  [exclusions, 'lib/a.rb', '@username @ruby-team'],
   [exclusions, 'config/routes.rb', '@username'],
-  ['/docs/ @a', 'docs/api/x.md', '@a'],
   ['/docs/* @a', 'docs/api/x.md', ''],
   ['docs/ @a', 'src/docs/x.md', '@a'],
-  ['/docs/**/index.md @a', 'docs/api/graphql/index.md', '@a'],
   ['/docs/**/index.md @a', 'docs/index.md', '@a'],
-  ['/docs/*/README.md @a', 'docs/api/README.md', '@a'],
   ['lib @a', 'lib/x.js', ''],
   ['\\#odd.rb @a', '#odd.rb', '@a'],
   ['a#b.rb @a', 'a#b.rb', '@a'],
-  ['path\\ with\\ spaces/ @a', 'path with spaces/x.md', '@a'],
   ['[id]/page.js @a', 'app/[id]/page.js', '@a'],
   [
     'a.js @group/with-nested/subgroup @@maintainer bad a@b.example # @also',
@@ -135,19 +115,18 @@ const gitLabCases: readonly (readonly [rules: string, path: string, owners: stri
   ['[Docs] @docs\na.md bad', 'a.md', ''],
 ];
 
-function ownersBy(rules: string, path: string, format: OwnersFormat = 'github'): string {
-  return ownersOf(path, parseOwners(rules, format).sections).join(' ');
-}
-
 describe('CODEOWNERS', () => {
-  test('F160 gives every file the owners that GitHub documents: the last match wins, an empty line clears', () => {
-    for (const [rules, path, owners] of cases)
-      assert.equal(ownersBy(rules, path), owners, `${path} by ${rules}`);
-  });
-
-  test('F160 gives every file the owners that GitLab documents: those of several sections add up', () => {
-    for (const [rules, path, owners] of gitLabCases)
-      assert.equal(ownersBy(rules, path, 'gitlab'), owners, `${path} by ${rules}`);
+  test('F160 gives every file the owners that the host documents: the last match wins, sections add up', () => {
+    for (const [format, all] of [
+      ['github', cases],
+      ['gitlab', gitLabCases],
+    ] as const)
+      for (const [rules, path, owners] of all)
+        assert.equal(
+          ownersOf(path, parseOwners(rules, format).sections).join(' '),
+          owners,
+          `${path} by ${rules}`,
+        );
   });
 
   test('F160 is read as GitLab reads it by the remote, else by GitLab’s folder or pipeline', async (t) => {
@@ -178,38 +157,32 @@ describe('CODEOWNERS', () => {
     }
   });
 
-  test('F160 names what GitLab does not understand: words that are no owners, and headings without an end', () => {
-    const lines = [
-      '* @a bad',
-      '[Docs] @docs team',
-      '[Section name',
-      'a.js @a # a comment',
-      '[id]/x.js @a',
-      '[Web][2] @web',
-      '!b.js',
-      'c.js',
-    ];
-    assert.deepEqual(parseOwners(lines.join('\n'), 'gitlab').skipped, [1, 2, 3]);
-  });
-
-  test('F160 skips and names the lines that GitHub skips, and uses the others', () => {
+  test('F160 names the lines that the host does not understand, and uses the others', () => {
     const many = Array.from({ length: 101 }, (_, at) => `@a${String(at)}`).join(' ');
-    const lines = [
-      '* @a',
-      '!*.js @b',
-      '[ab].js @b',
-      '\\#x @b',
-      '*.js b',
-      '*.js @b`',
-      `*.js ${many}`,
-      'x** @b',
-      '*.js b\u001b[2J@example.com',
-      '*.js b\u202e@example.com',
-      '# @b',
-    ];
-    const read = parseOwners(lines.join('\n'), 'github');
-    assert.deepEqual(read.skipped, [2, 4, 5, 6, 7, 9, 10]);
-    assert.deepEqual(ownersOf('a.js', read.sections), ['@a']);
+    for (const [format, lines, skipped] of [
+      [
+        'github',
+        [
+          '* @a',
+          ...['!*.js @b', '\\#x @b', '*.js b', '*.js @b`', `*.js ${many}`],
+          ...['*.js b\u001b[2J@example.com', '*.js b\u202e@example.com'],
+          ...['[ab].js @b', 'x** @b', '# @b'],
+        ],
+        [2, 3, 4, 5, 6, 7, 8],
+      ],
+      [
+        'gitlab',
+        [
+          ...['* @a bad', '[Docs] @docs team', '[Section name', '* @a # a comment'],
+          ...['[id]/x.js @a', '[Web][2] @web', '!b.js', 'c.js'],
+        ],
+        [1, 2, 3],
+      ],
+    ] as const) {
+      const read = parseOwners(lines.join('\n'), format);
+      assert.deepEqual(read.skipped, skipped);
+      assert.deepEqual(ownersOf('a.js', read.sections), ['@a']);
+    }
   });
 
   test('F160 is read from .github, root or docs, in this order, and not above 3 MB, with a message', async (t) => {

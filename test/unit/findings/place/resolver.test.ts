@@ -70,10 +70,6 @@ test('F110 a path suffix resolves if it matches exactly one sent file, and a bar
     ['pkg/lib/deep/only.py', '(none)'],
     ['/w/r/pkg/lib/deep/only.py', '(none)'],
     ['src/index.ts', 'web/src/index.ts'],
-    ['orders.py', '(none)'],
-    ['node_modules/lib/orders.py', '(none)'],
-    ['node_modules/lodash/app.py', '(none)'],
-    ['/usr/lib/python3/flask/app.py', '(none)'],
   ] as const)
     assert.equal(await locatorIn(root, { files: sent })(text), expected, text);
   const mixed = locatorIn(root, { files: [...sent, 'app/src/index.ts'], reported: ['src/index.ts'] });
@@ -192,20 +188,6 @@ test('F122 10,000 paths of 20,000 files, and paths of thousands of segments, tak
     );
     // Processor time, independent of other load.
     assert.ok(ms < 5_000, `${String(ms)} ms`);
-  }
-});
-
-test('a path of more than 64 segments is only found as it is', async (t) => {
-  const deep = (segments: number): string => `${'a/'.repeat(segments - 1)}x.ts`;
-  for (const [sent, text, expected] of [
-    [deep(63), `w/${deep(63)}`, deep(63)],
-    [deep(63), `v/w/${deep(63)}`, '(none)'],
-    [deep(64), deep(63), deep(64)],
-    [deep(65), deep(64), '(none)'],
-    [deep(65), deep(65), deep(65)],
-  ] as const) {
-    const root = await scratchFolder(t, [sent]);
-    assert.equal(await locatorIn(root, { files: [sent] })(text), expected, text);
   }
 });
 

@@ -150,6 +150,8 @@ test('a sent file is read from the store, the disk or the commit with either lin
   await save();
   await rm(folder, { recursive: true });
   assert.equal(await asSent(), text);
+  await writeFile(path.join(runFolder, keptPath(sent!)), 'changed\n');
+  assert.equal(await asSent(), undefined);
 });
 
 test(

@@ -6,7 +6,6 @@ import type { ResultFinding } from '../../../../src/core/findings/result/result.
 import { placeFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
 import type { Locate } from '../../../../src/core/findings/place/resolver.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
-import { pausesWhile } from '../../core/cpuTime.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 import { invent } from '../shownFindings.ts';
@@ -32,21 +31,6 @@ test('findings in a file that is too large to read keep their reported lines', a
   await fixture.addRun(['shop'], finding('far', { file: 'large.js', line: 77 }), { 'large.js': text });
   const [place] = fixture.store.all()[0]?.places ?? [];
   assert.deepEqual([place?.drift, place?.startLine], ['unknown', 77]);
-});
-
-test('many snippets that do not occur in a long file are searched without blocking', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const text = Array.from({ length: 50_000 }, (_, at) => `const a${String(at)} = ${String(at)};`).join('\n');
-  const found = Array.from({ length: 200 }, (_, at) => ({
-    title: 'far',
-    file: 'long.js',
-    line: at + 1,
-    snippet: `nothing like it ${String(at)}\nnor this`,
-  }));
-  await fixture.addRun(['shop'], JSON.stringify(found), { 'long.js': text });
-  const { pausesMs } = await pausesWhile(() => fixture.store.load({ force: true }));
-  assert.equal(fixture.store.all()[77]?.places[0]?.startLine, 78);
-  assert.ok((pausesMs.at(-1) ?? 0) < 300, `${String(pausesMs.at(-1))} ms`);
 });
 
 test('findings in a folder that does not answer are shown as reported, and nothing more is asked of it', async () => {
