@@ -103,7 +103,7 @@ test('an unreadable run is read again when viewed or shown, and has no findings 
   assert.deepEqual(titles(fixture), ['here']);
 });
 
-test('an unreadable previous run that never had a result is read again until it succeeds, with an event', async (t) => {
+test('an unreadable previous run marks nothing, is named, and is read again until it succeeds', async (t) => {
   const fixture = await setUpFindings(t);
   const { runs, store } = fixture;
   fixture.open.add(path.join(fixture.root, 'shop'));
@@ -116,6 +116,7 @@ test('an unreadable previous run that never had a result is read again until it 
   store.onDidChange(() => (heard += 1));
   await store.load();
   assert.deepEqual([change(), heard], [undefined, 0]);
+  assert.deepEqual(store.shownRuns()[0]?.unreadRuns, [before]);
   await rename(`${file}.away`, file);
   const read = await store.read(run);
   assert.deepEqual([read.shown[0]?.verdict, change(), heard], ['stillThere', 'stillThere', 1]);

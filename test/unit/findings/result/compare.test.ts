@@ -133,14 +133,6 @@ test('a comparison ends when the previous run is removed', async (t) => {
   assert.deepEqual([absent, unlisted], [[], 1], 'what only the removed run reports is counted');
 });
 
-test('an unreadable previous run marks nothing, and is named', async (t) => {
-  const fixture = await setUpFindings(t, 'shop');
-  const unread = await fixture.addRun(['shop'], '"nothing"');
-  const run = await fixture.addRun(['shop'], file('a'));
-  assert.deepEqual(verdicts(fixture), { a: undefined });
-  assert.deepEqual((await fixture.store.read(run)).unreadRuns, [unread]);
-});
-
 test('F69 a run with unread findings has nothing absent, and the next one nothing new', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const many = JSON.stringify(
