@@ -11,6 +11,7 @@ import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
+import { runOf } from '../run/sampleRuns.ts';
 import { storeManifest } from './result/storedManifest.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 
@@ -133,33 +134,12 @@ export async function setUpFindings(
     },
     storeRun: async (folders, findings, sent) => {
       count += 1;
-      const id = `run-${String(count)}`;
-      const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
+      const run = await writeRun(root, runs, count, folders, findings);
+      const { id, targets } = run;
       for (const { folder } of targets) {
         await mkdir(folder, { recursive: true });
         await writeFile(path.join(folder, 'a.js'), 'one\ntwo\nthree\n');
       }
-      await mkdir(runs.folderOf(id), { recursive: true });
-      await writeFile(path.join(runs.folderOf(id), 'findings.json'), findings);
-      const run: Run = {
-        version: 1,
-        state: 'succeeded',
-        id,
-        workflow: 'whitebox-assessment',
-        baseUrl: 'https://assessment.example.test/v1',
-        organizationId: 'invented',
-        language: 'english',
-        webhookEndpointIds: [],
-        targets,
-        createdAt: count,
-        noticeDue: false,
-        runId: id,
-        dispatchedAt: count,
-        exit: { kind: 'SUCCESS', artifacts: ['findings'] },
-        exitedAt: count,
-        endedAt: count,
-        artifacts: [{ name: 'findings', file: 'findings.json' }],
-      };
       if (sent !== undefined)
         for (const index of targets.keys()) {
           const files = Array.isArray(sent) ? (sent as readonly Files[])[index] : (sent as Files);
@@ -173,6 +153,22 @@ export async function setUpFindings(
     },
   };
   return fixture;
+}
+
+/** A succeeded run of folders below `root`, of which only the findings file is on disk. */
+export async function writeRun(
+  root: string,
+  runs: Pick<RunStore, 'folderOf'>,
+  count: number,
+  folders: readonly string[],
+  findings: string,
+): Promise<Run> {
+  const id = `run-${String(count)}`;
+  const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
+  const artifacts = [{ name: 'findings', file: 'findings.json' }];
+  await mkdir(runs.folderOf(id), { recursive: true });
+  await writeFile(path.join(runs.folderOf(id), 'findings.json'), findings);
+  return { ...runOf.succeeded, id, runId: id, targets, artifacts, createdAt: count } as Run;
 }
 
 /** Where results of these runs come from. */

@@ -1,5 +1,5 @@
 import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
-import { sourceFor } from '../findingFixture.ts';
+import { sourceFor, writeRun } from '../findingFixture.ts';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
@@ -8,10 +8,9 @@ import { readResult, type ResultSource } from '../../../../src/core/findings/res
 import { keptPath } from '../../../../src/core/findings/place/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from './storedManifest.ts';
-import { runOf } from '../../run/sampleRuns.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 
-/** Runs on disk, whose results are worked out in this process. */
+/** Runs on disk, whose results are worked out when they are asked for. */
 export interface History {
   /** The newest first. */
   readonly runs: readonly Run[];
@@ -66,13 +65,10 @@ export async function startHistory(t: TestContext): Promise<History> {
     },
     add: async (folders, findings, sent, more = {}) => {
       count += 1;
-      const id = `run-${String(count)}`;
-      const targets = folders.map((name) => ({ folder: path.join(root, name), name }));
-      const artifacts = [{ name: 'findings', file: 'findings.json' }];
-      const run = { ...runOf.succeeded, artifacts, id, runId: id, targets, createdAt: count, ...more } as Run;
-      await mkdir(path.join(folderOf(run), 'source'), { recursive: true });
+      const run = { ...(await writeRun(root, source().runs, count, folders, '')), ...more } as Run;
+      await mkdir(path.join(folderOf(run), 'source'));
       await write(run, findings);
-      for (const target of targets.keys()) {
+      for (const target of folders.keys()) {
         if (sent === undefined) continue;
         await storeManifest(folderOf(run), target, sent);
         for (const [name, text] of Object.entries(sent))
