@@ -63,8 +63,6 @@ const blockNames = {
 
 export type BlockKind = keyof typeof blockNames;
 
-export const BLOCK_KINDS = Object.keys(blockNames) as readonly BlockKind[];
-
 /** Prose beside the description, as received. */
 export interface Block {
   readonly kind: BlockKind;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type ExportRequest, exportRun } from '../../../../src/core/findings/importExport/exportRun.ts';
-import { BLOCK_KINDS, PLACE_ROLES, type ReportedFinding } from '../../../../src/core/findings/finding.ts';
+import { PLACE_ROLES, type ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { writeDetails } from '../../../../src/core/findings/result/resultFile.ts';
@@ -16,6 +16,7 @@ const secretWorkerFile = fileURLToPath(
 const steps = PLACE_ROLES.map((role) => {
   return { path: `src/${role}.js`, startLine: 3, snippet: role, label: role, role };
 });
+const kinds = ['details', 'impact', 'evidence', 'reproductionSteps', 'recommendation', 'other'] as const;
 const reported: ReportedFinding = {
   index: 0,
   id: 'F-1',
@@ -26,7 +27,7 @@ const reported: ReportedFinding = {
   confidence: 'sure',
   summary: 'It is short.',
   description: 'It is invented.',
-  blocks: BLOCK_KINDS.map((kind) => ({ kind, text: `About ${kind}` })),
+  blocks: kinds.map((kind) => ({ kind, text: `About ${kind}` })),
   recommendation: 'Invent less.',
   places: [{ path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' }, ...steps],
   cwes: [],
@@ -93,13 +94,13 @@ function sourceOf(tokenOf: (number: number) => string) {
 const body = (number: number, length: number): string =>
   `a${String(number).padStart(3, '0')}${'bC4d'.repeat(40)}`.slice(0, length);
 /** Kinds that escaping hides: low line and hyphen in Markdown, percent signs in a URI, a full stop behind. */
-const kinds: Readonly<Record<string, (number: number) => string>> = {
+const credentials: Readonly<Record<string, (number: number) => string>> = {
   github: (number) => ['gh', 'p_', body(number, 36)].join(''),
   gitlab: (number) => ['glp', 'at-', body(number, 20)].join(''),
   azure: (number) => ['aB3', '8Q', '~', body(number, 34)].join(''),
 };
 
-for (const [kind, tokenOf] of Object.entries(kinds))
+for (const [kind, tokenOf] of Object.entries(credentials))
   test(`F180 a credential (${kind}) in any text of a finding is in no export, in whatever form`, async (t) => {
     const { source: unmasked, listed, repository, tokens } = sourceOf(tokenOf);
     assert.ok(tokens.length > 40);
