@@ -112,33 +112,34 @@ export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));
 }
 
-export function isOfSameAccount(one: Run, other: Run): boolean {
-  return one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
-}
-
 /** Whether findings of one run may have the names of the other's. An imported file does not say its account. */
 export function canShareNames(one: Run, other: Run): boolean {
   if (!isOfService(one) || !isOfService(other)) return isOfService(one) === isOfService(other);
-  return one.state === 'imported' || other.state === 'imported' || isOfSameAccount(one, other);
+  const isOfSameAccount = one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
+  return one.state === 'imported' || other.state === 'imported' || isOfSameAccount;
 }
 
-/** The earlier runs of the same subject and account with findings in a folder of the run, each once, newest first. */
-export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
-  // A run that was both tracked and imported is not compared with itself.
-  const seenIds = new Set([runIdOf(run)]);
+/** The runs of the same subject and account with findings in a folder of the run, each once, in the order of `runs`. */
+export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
-  return runs.filter((other) => {
-    const isComparable =
-      isBefore(other, run) &&
+  const related = runs.filter(
+    (other) =>
       hasFindings(other) &&
       canShareNames(other, run) &&
       subjectOf(other) === subjectOf(run) &&
-      other.targets.some(({ folder }) => folders.has(pathKey(folder)));
-    const runId = runIdOf(other);
-    if (!isComparable || (runId !== undefined && seenIds.has(runId))) return false;
-    seenIds.add(runId);
-    return true;
-  });
+      other.targets.some(({ folder }) => folders.has(pathKey(folder))),
+  );
+  const byId = Map.groupBy(related, (other) => runIdOf(other) ?? other);
+  return [...byId.values()].flatMap((same) => same.slice(0, 1));
+}
+
+/** Those before the run. One that was both tracked and imported is not compared with itself. */
+export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
+  const isSame = (other: Run): boolean => runIdOf(other) !== undefined && runIdOf(other) === runIdOf(run);
+  return relatedRuns(
+    runs.filter((other) => isBefore(other, run) && !isSame(other)),
+    run,
+  );
 }
 
 /** The earlier runs of the same subject in the same folders, in the order of `runs`. */

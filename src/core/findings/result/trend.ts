@@ -1,7 +1,7 @@
 import { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
-import { endedEarly, type Run, runIdOf } from '../../run/state/run.ts';
-import { hasFindings, isOfSameAccount, subjectOf, testsOnePair } from '../chooseRun.ts';
+import { endedEarly, type Run } from '../../run/state/run.ts';
+import { relatedRuns, testsOnePair } from '../chooseRun.ts';
 import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Cut } from '../parse/parseFindings.ts';
 import { readResult, type ResultSource } from './readResult.ts';
@@ -50,23 +50,9 @@ interface TracedRun {
 /** The newest run first. */
 export type TracedRuns = readonly TracedRun[];
 
-/** The runs of the same subject and account that share a folder with `of`, each once; without imported ones. */
 export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
-  const folders = new Set(foldersOf(of));
-  const known = new Set<string | undefined>();
-  return all
-    .filter((run) => {
-      const isOne =
-        hasFindings(run) &&
-        run.state !== 'imported' &&
-        isOfSameAccount(run, of) &&
-        subjectOf(run) === subjectOf(of) &&
-        foldersOf(run).some((folder) => folders.has(folder)) &&
-        !known.has(runIdOf(run));
-      if (isOne) known.add(runIdOf(run));
-      return isOne;
-    })
-    .slice(0, maxTrendRuns);
+  const tracked = all.filter(({ state }) => state !== 'imported');
+  return relatedRuns(tracked, of).slice(0, maxTrendRuns);
 }
 
 /** What each run found. `runs` come newest first. Throws the signal's reason. */

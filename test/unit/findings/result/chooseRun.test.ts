@@ -5,7 +5,6 @@ import {
   durationsBefore,
   earlierRuns,
   FolderChoices,
-  runsBefore,
 } from '../../../../src/core/findings/chooseRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { runOf } from '../../run/sampleRuns.ts';
@@ -48,67 +47,70 @@ function baselineOf(id: string, runs: readonly Run[]): string | undefined {
   return run && baselineAmong(runs, run)?.id;
 }
 
-test('a partial run does not replace findings and is no baseline, but can be chosen', () => {
+const pairs = [{ feature_name: 'Search', perspective: 'XSS' }];
+const crashed = { ...atLimit, exit: { ...atLimit.exit, abort: { code: 'crash' } } };
+const twice = { target_urls: ['https://shop.example/', 'https://shop.example/'] };
+const admin = live({ input: { target_urls: ['https://admin.example/'] } });
+for (const [what, runs, shown, baselines] of [
+  [
+    'a partial run does not replace findings and is no baseline',
+    runsOf(['whole'], ['part', { state: 'cancelled' }], ['next']),
+    [['next'], ['whole'], ['whole']],
+    { next: 'whole' },
+  ],
+  [
+    'live findings are shown beside those of the code, for each set of target URLs the latest',
+    runsOf(['code'], ['first', live()], ['second', live({ input: twice })], ['admin', admin], ['newer code']),
+    [
+      ['admin', 'newer code', 'second'],
+      ['admin', 'code', 'second'],
+      ['code', 'second'],
+    ],
+    { second: 'first', admin: undefined, 'newer code': 'code' },
+  ],
+  [
+    'F143 a run of one pair, and its continuation, replace no findings and are no baseline',
+    runsOf(
+      ['whole', live()],
+      ['tried', live({ input: { pairs } })],
+      ['tried to the limit', live({ input: { pairs }, ...atLimit })],
+      ['continued', live({ input: { pairs, ...continues('tried') }, continuesOnePair: true })],
+      ['next', live()],
+    ),
+    [['next'], ['whole'], ['whole'], ['whole']],
+    { next: 'whole' },
+  ],
+  [
+    'a run that hit its credit limit shows its findings and is no baseline',
+    runsOf(['whole', live()], ['limited', live(atLimit)], ['crashed', live(crashed)], ['next', live()]),
+    [['next'], ['limited'], ['limited']],
+    { next: 'whole' },
+  ],
+  [
+    'a continuation has the same baseline as the run it continues',
+    runsOf(
+      ['code'],
+      ['whole', live()],
+      ['begun', live()],
+      ['continued', live({ input: continues('begun') })],
+    ),
+    [['code', 'continued']],
+    { code: undefined, whole: undefined, begun: 'whole', continued: 'whole' },
+  ],
+] satisfies readonly [string, readonly Run[], readonly string[][], Record<string, string | undefined>][])
+  test(what, () => {
+    // Before each of the latest runs.
+    for (const [later, ids] of shown.entries()) assert.deepEqual(shownOf(runs.slice(later)), ids);
+    for (const [id, baseline] of Object.entries(baselines)) assert.equal(baselineOf(id, runs), baseline);
+  });
+
+test('any run with findings can be chosen, or none', () => {
   const runs = runsOf(['whole'], ['part', { state: 'cancelled' }], ['next']);
-  const [next, part] = runs;
-  assert.ok(next && part);
-  assert.deepEqual([shownOf(runs.slice(1)), baselineOf('next', runs)], [['whole'], 'whole']);
   const choices = new FolderChoices();
-  choices.choose(part, runs);
+  choices.choose(runs[1]!, runs);
   assert.deepEqual(shownOf(runs, choices), ['part']);
-});
-
-test('live findings are shown beside those of the code, for each set of target URLs the latest', () => {
-  const runs = runsOf(
-    ['code'],
-    ['first', live()],
-    ['second', live({ input: { target_urls: ['https://shop.example/', 'https://shop.example/'] } })],
-    ['admin', live({ input: { target_urls: ['https://admin.example/'] } })],
-    ['newer code'],
-  );
-  assert.deepEqual(shownOf(runs.slice(1)), ['admin', 'code', 'second']);
-  assert.deepEqual(shownOf(runs), ['admin', 'newer code', 'second']);
-  const choices = new FolderChoices();
   choices.clear(runs, () => true);
-  assert.deepEqual(shownOf(runs, choices), [undefined, undefined, undefined]);
-});
-
-test('F143 a run of one pair, and its continuation, replace no findings and are no baseline', () => {
-  const pairs = [{ feature_name: 'Search', perspective: 'XSS' }];
-  const runs = runsOf(
-    ['code'],
-    ['whole', live()],
-    ['tried', live({ input: { pairs } })],
-    ['tried to the limit', live({ input: { pairs }, ...atLimit })],
-    ['continued', live({ input: { pairs, ...continues('tried') }, continuesOnePair: true })],
-    ['next', live()],
-  );
-  for (const later of [1, 2, 3]) assert.deepEqual(shownOf(runs.slice(later)), ['code', 'whole']);
-  assert.equal(baselineOf('next', runs), 'whole');
-});
-
-test('a run that hit its credit limit shows its findings and is no baseline', () => {
-  const crashed = { ...atLimit, exit: { ...atLimit.exit, abort: { code: 'crash' } } };
-  const runs = runsOf(
-    ['whole', live()],
-    ['limited', live(atLimit)],
-    ['crashed', live(crashed)],
-    ['next', live()],
-  );
-  assert.deepEqual([shownOf(runs.slice(1)), baselineOf('next', runs)], [['limited'], 'whole']);
-});
-
-test('a continuation has the same baseline as the run it continues', () => {
-  const runs = runsOf(
-    ['code'],
-    ['whole', live()],
-    ['begun', live()],
-    ['continued', live({ input: continues('begun') })],
-    ['other', live({ input: { target_urls: ['https://admin.example/'] } })],
-  );
-  const baselines = ['code', 'whole', 'begun', 'continued'].map((id) => baselineOf(id, runs));
-  assert.deepEqual(baselines, [undefined, undefined, 'whole', 'whole']);
-  assert.deepEqual(runsBefore(runs, runs[0]!), []);
+  assert.deepEqual(shownOf(runs, choices), [undefined]);
 });
 
 test('a run is compared with runs of its own account, and an import of unknown origin only with its like', () => {
