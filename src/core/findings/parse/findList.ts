@@ -45,21 +45,24 @@ function findingsBelow(root: unknown): readonly Found[] | undefined {
   const lone = read({ raw: root });
   if (isFinding(lone) && hasLine(lone)) return [lone];
   const lists: (readonly unknown[])[] = [];
-  for (const isEnough of [isSure, isFinding]) {
-    let level: Part[] = [{ value: root, key: '', depth: 0, isElement: false, around: {} }];
-    while (level.length > 0) {
-      const [found, below]: [(readonly Found[])[], Part[]] = [[], []];
-      // Grows by the elements of arrays.
-      for (const part of level) {
-        if (Array.isArray(part.value)) lists.push(part.value);
-        const inside = findingsIn(part, isEnough);
-        if (inside.length > 0) found.push(inside);
-        else for (const each of partsIn(part)) (each.isElement ? level : below).push(each);
-      }
-      if (found.length > 0) return found.flat();
-      level = below;
+  let files: readonly Found[] = [];
+  let level: Part[] = [{ value: root, key: '', depth: 0, isElement: false, around: {} }];
+  while (level.length > 0) {
+    const [sure, unsure]: [(readonly Found[])[], (readonly Found[])[]] = [[], []];
+    const below: Part[] = [];
+    // Grows by the elements of arrays.
+    for (const part of level) {
+      if (Array.isArray(part.value)) lists.push(part.value);
+      const inside = findingsIn(part);
+      const isList = inside.some(isSure);
+      (isList ? sure : unsure).push(inside);
+      if (!isList) for (const each of partsIn(part)) (each.isElement ? level : below).push(each);
     }
+    if (sure.length > 0) return sure.flat();
+    if (files.length === 0) files = unsure.flat();
+    level = below;
   }
+  if (files.length > 0) return files;
   // Other objects in a list may be findings of a shape that is not known.
   const hasOthers = lists.some((list) => list.some(isObject));
   if (!hasOthers && lists.some(({ length }) => length === 0)) return [];
@@ -104,10 +107,10 @@ function within(around: JsonObject, object: JsonObject): JsonObject {
 }
 
 /**
- * All elements of an array, or the objects of a map, if most objects are findings or groups of them, and one is `isEnough`; else none. Only a finding with a
- * line stands beside groups: what is only rated is more likely another group.
+ * All elements of an array, or the objects of a map, if most objects are findings or groups of them; else none. Only a finding with a line stands beside
+ * groups: what is only rated is more likely another group.
  */
-function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly Found[] {
+function findingsIn(part: Part): readonly Found[] {
   const { value, key, around } = part;
   const isArray = Array.isArray(value);
   if (isArray ? aliases.NO_FINDINGS.has(normalKey(key)) : !isMap(part)) return [];
@@ -120,10 +123,8 @@ function findingsIn(part: Part, isEnough: (found: Found) => boolean): readonly F
   const found = items.map(read);
   const objects = found.filter(({ item }) => isOfObject(item));
   const groups = new Set(objects.filter(isGroup));
-  const isList =
-    areMost(objects, (each) => isFinding(each) || groups.has(each)) &&
-    objects.some(groups.size > 0 ? hasLine : isEnough);
-  if (!isList) return [];
+  if (!areMost(objects, (each) => isFinding(each) || groups.has(each))) return [];
+  if (groups.size > 0 && !objects.some(hasLine)) return [];
   return isArray ? found : objects;
 }
 

@@ -1,17 +1,11 @@
-import { MAX_PATH } from '../finding.ts';
+import { MAX_PATH, type Place } from '../finding.ts';
 
 /** A larger number is not a line number. */
 const maxLine = 10_000_000;
 
 const maxLineText = 40;
 
-/** 1-based; absent where unknown. */
-export interface Lines {
-  readonly startLine?: number | undefined;
-  readonly endLine?: number | undefined;
-  readonly startColumn?: number | undefined;
-  readonly endColumn?: number | undefined;
-}
+export type Lines = Pick<Place, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
 
 /** Nothing without a start; an end before the start is the start, without a column. */
 export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): Lines {

@@ -135,7 +135,7 @@ function toId(value: unknown): string | undefined {
 
 /** What nothing used of an item, in the order of the file, as a Markdown list. */
 function othersOf({ raw, resolved }: Item, used: readonly KeyPath[]): string {
-  return toFieldList(unused(resolved ?? raw, new Set(used.map(joined))));
+  return toFieldList(unused(resolved ?? raw, new Set(used.map((path) => path.join('.')))));
 }
 
 /** The members of an object that were not used; of one that was used in part, its members. */
@@ -153,10 +153,6 @@ function unused(
     const isPart = isObject(value) && [...used].some((each) => each.startsWith(`${path}.`));
     return isPart ? unused(value, used, `${path}.`, `${shown}${key}.`) : [[shown + key, value] as const];
   });
-}
-
-function joined(path: KeyPath): string {
-  return path.length === 1 ? (path[0] ?? '') : path.join('.');
 }
 
 /** Where a finding of a live application was found; undefined for a finding about code. */

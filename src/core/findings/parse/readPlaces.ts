@@ -114,16 +114,12 @@ function readRole(object: Fields): PlaceRole | undefined {
 function readDraft(object: Fields): Draft {
   const file = readFile(object);
   const split = file === undefined ? undefined : splitPath(file.trim());
-  const lines = readLines(object);
-  const { startLine, endLine, startColumn, endColumn } =
-    lines.startLine === undefined && split !== undefined ? split : lines;
+  const own = readLines(object);
+  const lines = own.startLine === undefined && split !== undefined ? split : own;
   return {
+    ...lines,
     path: split?.path,
-    startLine,
-    endLine,
-    startColumn,
-    endColumn,
-    snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, startLine)),
+    snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, lines.startLine)),
     targetIndex: firstHit(object, aliases.TARGET_INDEX, (value) =>
       typeof value === 'number' ? toIndex(value) : undefined,
     ),

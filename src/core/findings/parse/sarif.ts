@@ -162,10 +162,12 @@ function toRule(rule: unknown): JsonObject {
 
 /** Resolves `index` and `uriBaseId` (3.4). */
 function createArtifactFinder(run: JsonObject): References['toArtifact'] {
-  const bases = readBases(objectAt(run, 'originalUriBaseIds'));
+  const bases = objectAt(run, 'originalUriBaseIds');
+  const ids = Object.keys(bases).slice(0, maxBases);
+  const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(bases, id)]));
   const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
     typeof uri === 'string'
-      ? decoded(`${isAbsolute(uri) ? '' : (bases.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
+      ? decoded(`${isAbsolute(uri) ? '' : (wholes.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
       : undefined;
   // Once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
@@ -188,23 +190,15 @@ function decoded(uri: string): string {
 }
 
 /**
- * The whole of each base. One in a base without a URI, which is the repository, is a prefix of paths; one on another machine is kept whole, and its end
- * tells.
+ * A base with those around it. One in a base without a URI, which is the repository, is a prefix of paths; one on another machine is kept whole, and its
+ * end tells.
  */
-function readBases(bases: JsonObject): ReadonlyMap<unknown, string> {
-  const wholeOf = (id: string): string => {
-    let whole = '';
-    let base: JsonObject | undefined = objectAt(bases, id);
-    for (let count = 0; base !== undefined && count < maxNesting && whole.length < maxUri; count += 1) {
-      const { uri, uriBaseId }: JsonObject = base;
-      if (typeof uri === 'string' && uri !== '')
-        whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
-      base = typeof uriBaseId === 'string' && !isAbsolute(whole) ? objectAt(bases, uriBaseId) : undefined;
-    }
-    return whole;
-  };
-  const ids = Object.keys(bases).slice(0, maxBases);
-  return new Map(ids.map((id) => [id, wholeOf(id)]));
+function wholeBase(bases: JsonObject, id: string, depth = 0): string {
+  const { uri, uriBaseId } = objectAt(bases, id);
+  const text = typeof uri === 'string' ? uri.slice(0, maxUri) : '';
+  const whole = text === '' || text.endsWith('/') ? text : `${text}/`;
+  if (isAbsolute(whole) || typeof uriBaseId !== 'string' || depth > maxNesting) return whole;
+  return wholeBase(bases, uriBaseId, depth + 1) + whole;
 }
 
 function isAbsolute(uri: string): boolean {

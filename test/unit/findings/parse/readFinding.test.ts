@@ -4,6 +4,7 @@ import {
   type BlockKind,
   MAX_PATH,
   type ReportedFinding,
+  SEVERITIES,
   splitReported,
   toPlainFinding,
 } from '../../../../src/core/findings/finding.ts';
@@ -68,6 +69,7 @@ describe('F107 a part is read under each of its names:', () => {
 });
 
 describe('titles and texts:', () => {
+  const script = [{ kind: 'proofOfConcept', text: '```\n# x\ny\n```' }];
   const blocks = [
     { kind: 'details', text: 'What.' },
     { kind: 'details', text: 'Short.' },
@@ -75,6 +77,7 @@ describe('titles and texts:', () => {
   for (const [name, item, part, expected] of [
     ['the first line of the description is a title', { description: 'One.\nTwo.' }, 'title', 'One.'],
     ['a name counts before a rule', { rule_id: 'R', name: 'Name' }, 'title', 'Name'],
+    ['a script is code', { title: 't', poc_script_code: '# x\ny' }, 'blocks', script],
     ['an empty name counts for nothing', { title: '', rule_id: 'R' }, 'title', 'R'],
     ['Markdown counts before text', { detail: { text: 'x', markdown: '*x*' } }, 'description', '*x*'],
     ['lines are a list', { description: ['One.', 'Two.'] }, 'description', '- One.\n- Two.'],
@@ -94,22 +97,13 @@ describe('titles and texts:', () => {
     test(name, () => assert.deepEqual(partOf(readOne({ cwe: 1, ...item }), part), expected));
 });
 
-test('the numbers of a severity are those of CVSS', () => {
-  for (const [severity, scores] of Object.entries({
-    critical: [9, 10],
-    high: [7, 8.9],
-    medium: [4, 6.9],
-    low: [0.1, 3.9],
-    none: [0],
-    unrated: [11],
-  }))
-    for (const score of scores) assert.equal(readOne({ title: 't', severity: score }).severity, severity);
-});
-
 describe('a rating:', () => {
   const prose = 'All orders can be read.';
   for (const [item, severity, text] of [
     [{ severity: ' INFORMATIONAL ' }, 'none', 'INFORMATIONAL'],
+    ...([9, 8.9, 6.9, 3.9, 0, 11] as const).map((score, at) => {
+      return [{ severity: score }, SEVERITIES[at], String(score)] as const;
+    }),
     [{ severity: 'Showstopper', level: 'medium' }, 'medium'],
     [{ severity: null, risk: 'low', impact: prose }, 'low'],
     [{ severity: 'Showstopper', impact: prose }, 'unrated', 'Showstopper'],
@@ -128,7 +122,7 @@ describe('a rating:', () => {
     [{ score: 0.87, confidence: 0.87 }, 'unrated'],
     [{ score: 8.7, confidence: 0.87 }, 'high'],
   ] as const)
-    test(`F107 ${JSON.stringify(item)} is ${severity}`, () => {
+    test(`F107 ${JSON.stringify(item)} is ${String(severity)}`, () => {
       const found = readOne({ title: 't', ...item });
       assert.deepEqual([found.severity, found.severityText], [severity, text]);
     });
@@ -368,22 +362,4 @@ describe('other fields', () => {
     const text = '- ` rank `: 7\n- ` properties.team `: web';
     assert.deepEqual(findings[0]?.blocks, [{ kind: 'other', text }]);
   });
-});
-
-test('F107 the evidence of a reviewer by language model is a place with its code', () => {
-  const code = 'query(text)';
-  const found = readOne({
-    title: 'SQL injection',
-    poc_script_code: '# a comment, not a heading\nprint(1)',
-    codeEvidence: [{ path: 'src/db.js', startLine: 4, id: 'sink', label: 'Sink', code }],
-    code_locations: [{ file: 'src/db.js', start_line: 4, end_line: 5, snippet: code, label: 'here' }],
-  });
-  assert.deepEqual(
-    found.places.map(({ endLine, snippet, role, label }) => [endLine, snippet, role, label]),
-    [
-      [5, code, undefined, 'here'],
-      [undefined, code, 'evidence', 'Sink'],
-    ],
-  );
-  assert.equal(found.blocks[0]?.text, '```\n# a comment, not a heading\nprint(1)\n```');
 });

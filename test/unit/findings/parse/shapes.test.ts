@@ -26,6 +26,7 @@ const [unratedA, unratedB] = [
 // All files here are invented.
 
 describe('where the findings are', () => {
+  const head = { title: 'Assessment of x', risk_level: 'high', path: 'src' };
   const fenced = (text: string): string => ['```json', text, '```', ''].join('\n');
   const log = (...results: object[]): object => ({ version: '2.1.0', runs: [{ tool: {}, results }] });
   const place = { physicalLocation: { artifactLocation: { uri: 'src/a.ts' }, region: { startLine: 1 } } };
@@ -38,6 +39,8 @@ describe('where the findings are', () => {
     ['in two lists on one level', { sast: { findings: [a] }, dast: { findings: [b] } }],
     ['beside numbers of a summary', { summary: { issues: { high: 1, low: 1 } }, report: { issues: [a, b] } }],
     ['beside the head of the report', { summary: { title: 'Two flaws', risk: 'high' }, report: [a, b] }],
+    ['in a report with a rating', { data: { report: { ...head, vulnerabilities: [a, b] } } }],
+    ['in a report with a rating, one key down', { data: { ...head, findings: [a, b] } }],
     ['beside an empty list', { findings: [], results: [a, b] }],
     ['below an empty list', { data: [], report: { findings: [a, b] } }],
     ['beside lists of files', { files: [{ name: 'a', path: 'src/a.ts' }], checks: [a, b] }],
@@ -143,12 +146,6 @@ describe('where the findings are', () => {
       { name: 'Crypto', severity: 'low', list: [b] },
     ];
     assert.deepEqual(read(rated), both);
-  });
-
-  test('F108 a report in a wrapper is no finding, whatever its rating', () => {
-    const head = { title: 'Assessment of x', risk_level: 'high', path: 'src' };
-    assert.deepEqual(read({ data: { report: { ...head, vulnerabilities: [a, b] } } }), both);
-    assert.deepEqual(read({ data: { ...head, findings: [a, b] } }), both);
   });
 
   test('F108 a finding that contains a list is one finding, also alone', () => {
