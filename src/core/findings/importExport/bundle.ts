@@ -25,7 +25,9 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
     .flatMap((each) =>
       toTriageSubjects(each)
         .slice(0, 1)
-        .map((subject) => `${formatLine({ ...subject, ...asDecided(each.triage) })}\n`),
+        // The decision itself may be about another findings file, and name files of this machine.
+        .map((subject) => ({ ...asDecided(each.triage), ...subject, sharedAs: undefined, from: undefined }))
+        .map((entry) => `${formatLine(entry)}\n`),
     );
   return [
     { path: 'bundle.json', content: Buffer.from(`${JSON.stringify(facts, undefined, 1)}\n`) },

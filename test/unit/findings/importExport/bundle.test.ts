@@ -27,12 +27,15 @@ const manyPaths = manifestOf(Array<string>(300_000).fill('a'));
 const manyValues = `[${'{},'.repeat(4_000_000)}{}]`;
 const withManifest = (manifest: string): Buffer => bundleOf({ ...artifacts, 'manifest-0.json': manifest });
 
+/** As a book has it: about another findings file. */
+const decided = { ...accepted, name: 'other', index: 5, sharedAs: 'canary.json', from: 'canary.json' };
+
 describe('an offline bundle', () => {
   test('restores artifacts, run facts and decisions exactly', async () => {
     const read = await importOf(
       bundleOf(
         artifacts,
-        sourceOf(items, () => accepted),
+        sourceOf(items, () => decided),
       ),
     );
     assert.deepEqual([...read.files.keys()], Object.keys(artifacts));
@@ -97,7 +100,7 @@ describe('an offline bundle', () => {
 
   test('contains no address, organization or local folder, and equal runs give equal bytes', () => {
     for (const { content } of toBundle(
-      sourceOf(items, () => accepted),
+      sourceOf(items, () => decided),
       [],
     ))
       assert.ok(!content.includes('canary'));
