@@ -76,6 +76,9 @@ function rowsOf(folder: string, decisions: Decisions, { triage }: SharedDecision
     ...icon('check'),
     label: t('Accept'),
     description: t('The decisions below apply on this machine.'),
+    ...(triage.isNewHere(folder) && {
+      detail: t('After a container is rebuilt, your own earlier decisions are also listed below.'),
+    }),
     act: () => triage.accept(folder, listed),
   };
   const reject: Row = {

@@ -78,10 +78,12 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
     yield;
     const lineFeed = content.indexOf('\n', start);
     end = lineFeed < 0 ? content.length : lineFeed;
+    if (end === start) continue;
     const isTooLong = end - start > maxLineBytes;
     const json = isTooLong ? null : parseJson(content.toString('utf8', start, end));
-    // A line that a crash or a full disk cut off is no JSON: it is no decision, and no damage.
-    if (json === undefined) continue;
+    // What a crash or a full disk cut off has no empty line after it: it is no decision, and no damage.
+    const isWhole = lineFeed >= 0 && [undefined, 0x0a].includes(content[lineFeed + 1]);
+    if (json === undefined && !isWhole) continue;
     const line = lineSchema.safeParse(json).data;
     if (line === undefined) isDamaged = true;
     else if ('answered' in line) answers.set(line.answered, line.at);

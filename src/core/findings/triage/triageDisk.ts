@@ -111,8 +111,8 @@ async function readBookFile(
 /** All lines are on disk when it resolves. Throws `storage`. */
 export async function addToBook(book: string, added: readonly (TriageEntry | Answer)[]): Promise<void> {
   if (added.length === 0) return;
-  // The line before may have been cut off.
-  const content = Buffer.from(`\n${added.map(formatLine).join('\n')}\n`);
+  // A line that was cut off is known by the empty line that is missing after it.
+  const content = Buffer.from(added.map((line) => `\n${formatLine(line)}\n`).join(''));
   try {
     await makePrivateFolder(dirname(book));
     const file = await open(book, 'a', 0o600);

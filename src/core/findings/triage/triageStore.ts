@@ -103,6 +103,11 @@ export class TriageStore {
     return name === undefined ? undefined : this.get(folder, { name });
   }
 
+  /** True if this machine has decided nothing about a folder, for example after its container was rebuilt. */
+  isNewHere(folder: string): boolean {
+    return this.#bookOf(folder)?.entries.size === 0;
+  }
+
   failures(): readonly AssessmentError[] {
     return [...this.#books.values()].flatMap(({ failures }) => failures);
   }

@@ -101,6 +101,21 @@ test('F157 a time in the future counts as that of its arrival, also after a rest
   assert.ok(timeOf('c') <= clock.time);
 });
 
+test('F147 on a machine that is new here, as after its container was rebuilt, own decisions are proposals', async (t) => {
+  const { decide, open, shop, store, proposalsIn } = await clone(t);
+  await decide('a', 'confirmed');
+  const rebuilt = await open('rebuilt');
+  assert.deepEqual(
+    [store, rebuilt].map((each) => each.isNewHere(shop)),
+    [false, true],
+  );
+  await rebuilt.accept(shop, proposalsIn(rebuilt));
+  assert.deepEqual(
+    [rebuilt.isNewHere(shop), rebuilt.get(shop, identityFor('a'))?.state],
+    [false, 'confirmed'],
+  );
+});
+
 test('F147 names of files in a shared decision are ignored: nobody’s file is replaced or removed', async (t) => {
   const { pull, store, accept, decide, decisions, textOf, files } = await clone(t);
   const texts = [await pull('a'), await pull('b')];

@@ -220,7 +220,14 @@ test('a damaged or newer line of a book is reported, and affects no other decisi
   const store = await openWindow();
   await decide(store, 'a', 'fixed');
   const whole = await readFile(book, 'utf8');
-  for (const damaged of ['[]', 'null', whole.trim().replace('"version":1', '"version":2')]) {
+  const line = whole.trim();
+  for (const damaged of [
+    '[]',
+    'null',
+    line.replace('"version":1', '"version":2'),
+    line.slice(0, -9),
+    '\0\0',
+  ]) {
     await writeFile(book, `${damaged}\n${whole}`);
     await decide(store, 'b', 'confirmed');
     assert.deepEqual(statesIn(store, 'ab'), ['fixed', 'confirmed']);
