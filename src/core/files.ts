@@ -163,7 +163,11 @@ export function readIfThere(
   return unlessMissing(() => system.read(path), system.platform);
 }
 
-async function unlessMissing<T>(act: () => Promise<T>, platform?: NodeJS.Platform): Promise<T | undefined> {
+/** Undefined where there is no such entry. */
+export async function unlessMissing<T>(
+  act: () => Promise<T>,
+  platform?: NodeJS.Platform,
+): Promise<T | undefined> {
   try {
     return await untilFree(act, platform);
   } catch (error) {

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { makePrivateFolder, markOf, readRegularFile, toMark, writeFileAtomic } from '../../files.ts';
+import {
+  makePrivateFolder,
+  markOf,
+  readRegularFile,
+  toMark,
+  unlessMissing,
+  writeFileAtomic,
+} from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
@@ -97,9 +104,7 @@ async function readBookFile(
   path: string,
 ): Promise<{ readonly book: TriageBook | undefined; readonly failure?: AssessmentError }> {
   try {
-    const found = await stat(path).catch((error: unknown) => {
-      if (systemCode(error) !== 'ENOENT') throw error;
-    });
+    const found = await unlessMissing(() => stat(path));
     if (found !== undefined && (!found.isFile() || found.size > maxBookBytes)) throw damaged(path);
     const book = await inSlices(readBook(found ? await readFile(path) : Buffer.alloc(0)));
     return book.isDamaged ? { book, failure: damaged(path) } : { book };
@@ -169,7 +174,7 @@ async function readShared(
     let bytesLeft = maxFolderBytes;
     await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
       const there = join(path, name);
-      const found = await lstat(there, { bigint: true }).catch(() => undefined);
+      const found = await unlessMissing(() => lstat(there, { bigint: true }));
       if (found?.isFile() !== true) return; // a link, or removed meanwhile
       const mark = toMark(found);
       const former = known?.get(name);
