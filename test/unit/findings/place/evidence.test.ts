@@ -4,10 +4,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
-import { zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
+import { packRun } from './locating.ts';
 
 const code = `function find(id) {
   const sql = \`select * from orders where id=\${id}\`;
@@ -157,17 +157,10 @@ test('F140 a quote that was not searched for in all that was sent is never calle
 test('F174 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
   const fixture = await setUpFindings(t);
   const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
-  const run = await find(fixture, [foreign, nowhere]);
-  const files = Object.entries(sent).map(([name, text]) => ({ path: name, content: Buffer.from(text) }));
-  const runFolder = fixture.runs.folderOf(run.id);
-  const archive = path.join(runFolder, 'archive');
-  await writeFile(archive, zipBundle(files));
-  await rm(path.join(runFolder, 'result.json'));
-  const facts = { file: 'archive', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
-  const packed = { ...run, targets: run.targets.map((target) => ({ ...target, archive: facts })) };
-  await fixture.runs.create(packed);
+  const packed = await packRun(fixture, await find(fixture, [foreign, nowhere]), sent, 'zip');
+  const runFolder = fixture.runs.folderOf(packed.id);
   assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
-  await rm(archive);
+  await rm(path.join(runFolder, 'archive'));
   assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
   const text = [foreign, nowhere, { line: 1, snippet: 'invented(later);' }];
   const items = text.map((each) => ({ title: 'SQL', cwe: 89, file: 'src/db.ts', ...each }));

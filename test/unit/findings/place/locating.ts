@@ -1,7 +1,12 @@
-import { basename } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { PathMapping } from '../../../../src/core/findings/place/mappings.ts';
 import { createLocator, findSent } from '../../../../src/core/findings/place/resolver.ts';
 import type { SentOfRun } from '../../../../src/core/findings/place/sentFiles.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
+import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
+import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
+import type { FindingFixture } from '../findingFixture.ts';
 
 export const files = [
   'app.py',
@@ -65,4 +70,27 @@ interface Facts {
 
 export function asSent(paths: readonly string[], target = 0): NonNullable<SentOfRun[number]> {
   return new Map(paths.map((path) => [path, { target, folder: '', path, bytes: 1, sha256: '' }]));
+}
+
+const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
+
+/** Gives a run of `shop` the archive of these files, and removes its result and the texts that it keeps. */
+export async function packRun(
+  { root, runs }: FindingFixture,
+  run: Run,
+  files: Readonly<Record<string, string>>,
+  type: ArchiveFormat,
+): Promise<Run> {
+  const runFolder = runs.folderOf(run.id);
+  const { bytes, sha256 } = await writeArchive({
+    root: join(root, 'shop'),
+    files: Object.entries(files).map(([path, text]) => ({ path, bytes: text.length, mode: 0o644 })),
+    format: type,
+    to: join(runFolder, 'archive'),
+    maxBytes: 1e9,
+    workerFile,
+  });
+  for (const name of ['result.json', 'source']) await rm(join(runFolder, name), { recursive: true });
+  const archive = { file: 'archive', type, bytes, sha256, sourceBytes: 1 };
+  return runs.create({ ...run, targets: run.targets.map((target) => ({ ...target, archive })) });
 }

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { sourceFor } from '../findingFixture.ts';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
@@ -11,13 +9,12 @@ import {
   keptPath,
 } from '../../../../src/core/findings/place/sentFiles.ts';
 import { saveResult } from '../../../../src/core/findings/result/readResult.ts';
-import type { Run } from '../../../../src/core/run/state/run.ts';
-import { runOf } from '../../run/sampleRuns.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
-import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { withLinks } from '../../core/systemSkips.ts';
+import { setUpFindings, sourceFor } from '../findingFixture.ts';
+import { scratchFolder } from '../scratchFolder.ts';
+import { packRun } from './locating.ts';
 
-const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 const long = `src/${'deep/'.repeat(30)}設計 file.js`;
 const files: Readonly<Record<string, string>> = {
   'src/orders.js': 'const sql = 1;\n',
@@ -27,74 +24,21 @@ const files: Readonly<Record<string, string>> = {
   'secret.js': 'nobody points here\n',
 };
 
-interface Sent {
-  readonly run: Run;
-  readonly folder: string;
-  readonly runFolder: string;
-  kept(file: string): Promise<string | undefined>;
-  /** The last step of collecting. */
-  readonly save: () => Promise<void>;
-}
+const pointedAt = Object.keys(files).filter((name) => name !== 'secret.js');
 
-/** A packed run of one folder with findings in all files except one. */
-async function send(t: TestContext, format: ArchiveFormat): Promise<Sent> {
-  const root = await mkdtemp(path.join(tmpdir(), 'keep-source-'));
-  t.after(() => rm(root, { recursive: true, force: true }));
-  const [folder, runFolder] = [path.join(root, 'shop'), path.join(root, 'run-1')];
-  await mkdir(runFolder);
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
-    await writeFile(path.join(folder, name), text);
-  }
-  const selected = Object.entries(files).map(([name, text]) => ({
-    path: name,
-    bytes: text.length,
-    mode: 0o644 as const,
-  }));
-  const { manifest, bytes, sha256 } = await writeArchive({
-    root: folder,
-    files: selected,
-    format,
-    to: path.join(runFolder, 'archive'),
-    maxBytes: 1e9,
-    workerFile,
-  });
-  await writeFile(
-    path.join(runFolder, 'manifest-0.json'),
-    JSON.stringify({ entries: [...manifest], omitted: [] }),
-  );
-  const pointed = [
-    'src/orders.js',
-    'src/empty.js',
-    'src/large.js',
-    `/sandbox/x/${long}`,
-    'src/none.js',
-    '../out.js',
-  ];
-  await writeFile(
-    path.join(runFolder, 'findings.json'),
-    JSON.stringify(pointed.map((file) => ({ title: file, severity: 'high', file, line: 1 }))),
-  );
-  const archive = { file: 'archive', type: format, bytes, sha256, sourceBytes: 1 };
-  const run = {
-    ...runOf.succeeded,
-    id: 'run-1',
-    targets: [{ folder, name: 'shop', archive }],
-    artifacts: [{ name: 'findings', file: 'findings.json' }],
-  } as Run;
-  const source = sourceFor({ all: () => [run], folderOf: (id: string) => path.join(root, id) });
+/** A packed run of one folder with findings in all files except one. `save` is the last step of collecting. */
+async function send(t: TestContext, format: ArchiveFormat) {
+  const fixture = await setUpFindings(t, 'shop');
+  const paths = [...pointedAt.slice(0, -1), `/sandbox/x/${long}`, 'src/none.js', '../out.js'];
+  const findings = JSON.stringify(paths.map((file) => ({ title: file, severity: 'high', file, line: 1 })));
+  const run = await packRun(fixture, await fixture.storeRun(['shop'], findings, files), files, format);
+  const [folder, runFolder] = [path.join(fixture.root, 'shop'), fixture.runs.folderOf(run.id)];
+  const fileOf = (name: string): string => path.join(runFolder, keptPath({ target: 0, path: name }));
   return {
-    run,
-    save: () => saveResult(run, source),
-    folder,
-    runFolder,
-    kept: async (file) => {
-      try {
-        return await readFile(path.join(runFolder, keptPath({ target: 0, path: file })), 'utf8');
-      } catch {
-        return undefined;
-      }
-    },
+    ...{ run, folder, runFolder },
+    save: () => saveResult(run, sourceFor(fixture.runs)),
+    kept: (name: string): Promise<string | undefined> =>
+      readFile(fileOf(name), 'utf8').catch(() => undefined),
   };
 }
 
@@ -104,8 +48,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
     for (const name of Object.keys(files)) await writeFile(path.join(sent.folder, name), 'edited since\n');
     await sent.save();
     for (const [name, text] of Object.entries(files)) {
-      const isPointedAt = name !== 'secret.js';
-      assert.equal(await sent.kept(name), isPointedAt ? text : undefined, name);
+      assert.equal(await sent.kept(name), pointedAt.includes(name) ? text : undefined, name);
     }
     assert.equal((await readdir(path.join(sent.runFolder, 'source'))).length, 4);
   });
@@ -158,16 +101,12 @@ test(
   'F179 a file that a link has replaced, or that lies below a replaced folder, is not read',
   withLinks,
   async (t) => {
-    const root = await mkdtemp(path.join(tmpdir(), 'replaced-'));
-    t.after(() => rm(root, { recursive: true, force: true }));
-    const [folder, outside] = [path.join(root, 'shop'), path.join(root, 'outside')];
-    for (const name of ['shop/src/a.js', 'shop/lib/a.js', 'shop/other.js', 'outside/a.js']) {
-      await mkdir(path.dirname(path.join(root, name)), { recursive: true });
-      await writeFile(path.join(root, name), name);
-    }
+    const folder = await scratchFolder(t, ['src/a.js', 'lib/a.js', 'other.js', 'outside/a.js']);
+    const outside = path.join(folder, '..', 'outside');
+    await rename(path.join(folder, 'outside'), outside);
     const read = async (name: string): Promise<string | undefined> =>
       (await readTextBelow(folder, name))?.toString();
-    assert.deepEqual([await read('src/a.js'), await read('lib/a.js')], ['shop/src/a.js', 'shop/lib/a.js']);
+    assert.deepEqual([await read('src/a.js'), await read('lib/a.js')], ['src/a.js', 'lib/a.js']);
     await rename(path.join(folder, 'src'), path.join(folder, 'kept'));
     await symlink(outside, path.join(folder, 'src'));
     await rm(path.join(folder, 'lib/a.js'));
@@ -175,10 +114,10 @@ test(
     await symlink('other.js', path.join(folder, 'inside.js'));
     assert.deepEqual(
       await Promise.all(['src/a.js', 'lib/a.js', 'inside.js', '../outside/a.js', 'other.js'].map(read)),
-      [undefined, undefined, undefined, undefined, 'shop/other.js'],
+      [undefined, undefined, undefined, undefined, 'other.js'],
     );
     // A folder that was opened through a link is what the link leads to.
-    await symlink(folder, path.join(root, 'link'));
-    assert.equal((await readTextBelow(path.join(root, 'link'), 'other.js'))?.toString(), 'shop/other.js');
+    await symlink(folder, path.join(outside, 'link'));
+    assert.equal((await readTextBelow(path.join(outside, 'link'), 'other.js'))?.toString(), 'other.js');
   },
 );
