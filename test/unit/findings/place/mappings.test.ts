@@ -6,25 +6,22 @@ import { scratchFolder } from '../scratchFolder.ts';
 import { files, findIn, locatorIn } from './locating.ts';
 
 test('a mapping moves paths into the chosen folder, longest prefix first, and never out of the root', async (t) => {
-  const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py']);
-  const withMapping = (mapping: readonly { from: string; to: string }[]) => locatorIn(root, { mapping });
-  const mapping = [
+  const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py', 'libs/a.py']);
+  const [build, shop] = [
     { from: '/build', to: 'libs' },
     { from: '/build/shop/', to: 'apps/shop' },
   ];
-  assert.equal(await withMapping(mapping)('/build/shop/main.py'), 'apps/shop/main.py');
-  assert.equal(await withMapping(mapping)('/build/main.py'), 'libs/main.py');
-  assert.equal(await withMapping([{ from: '/build/shop', to: '' }])('/build/shop/app.py'), 'app.py');
-  assert.equal(await withMapping([{ from: 'build', to: '../..' }])('build/app.py'), '(none)');
-});
-
-test('a mapping may apply to everything or one file, and begin with a dot', async (t) => {
-  const root = await scratchFolder(t, ['libs/main.py']);
-  const withMapping = (from: string, to: string) => locatorIn(root, { files: [], mapping: [{ from, to }] });
-  assert.equal(await withMapping('', 'libs')('main.py'), 'libs/main.py');
-  assert.equal(await withMapping('./build', 'libs')('build/main.py'), 'libs/main.py');
-  assert.equal(await withMapping('gen/m.py', 'libs/main.py')('gen/m.py'), 'libs/main.py');
-  assert.equal(await withMapping('gen', 'libs')('general/main.py'), '(none)');
+  for (const [mapping, text, expected] of [
+    [[build, shop], '/build/shop/main.py', 'apps/shop/main.py'],
+    [[build, shop], '/build/main.py', 'libs/main.py'],
+    [[{ from: '/build/shop', to: '' }], '/build/shop/app.py', 'app.py'],
+    [[{ from: 'build', to: '../..' }], 'build/app.py', '(none)'],
+    [[{ from: '', to: 'libs' }], 'a.py', 'libs/a.py'],
+    [[{ from: './build', to: 'libs' }], 'build/main.py', 'libs/main.py'],
+    [[{ from: 'gen/m.py', to: 'libs/main.py' }], 'gen/m.py', 'libs/main.py'],
+    [[{ from: 'gen', to: 'libs' }], 'general/main.py', '(none)'],
+  ] as const)
+    assert.equal(await locatorIn(root, { files: [], mapping })(text), expected, text);
 });
 
 test('the prefix that stands for a folder is detected, with the number of files it places', async (t) => {
