@@ -4,7 +4,7 @@ import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
-import { createDecode, type Encodings, isSent, readSentText, readTextBelow } from './sentFiles.ts';
+import { createDecode, type Encodings, readSentText, readTextBelow } from './sentFiles.ts';
 
 /** A file on this machine that places of a run are in. */
 export type LocatedFile = Pick<ShownPlace, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
@@ -30,13 +30,6 @@ export interface EditorTexts {
   /** The texts of files at their opening, by `pathKey`, for files whose sent text is not on this machine. */
   readonly opened: ReadonlyMap<string, string>;
   readonly encodings: Encodings;
-}
-
-/** True if the file on the disk has the bytes that were sent. */
-export async function isOnDiskAsSent({ folder, path, sent }: LocatedFile): Promise<boolean> {
-  if (sent === undefined) return false;
-  const content = await readTextBelow(folder, path, sent.bytes);
-  return content !== undefined && isSent(content, sent);
 }
 
 /** At the lines of the result. */

@@ -11,13 +11,12 @@ import {
   asReported,
   type CurrentPlaces,
   type EditorTexts,
-  isOnDiskAsSent,
   type LocatedFile,
   type PlacesOfFile,
 } from './currentPlaces.ts';
 import type { PathMapping } from './mappings.ts';
 import { createLocator, type Locate } from './resolver.ts';
-import { readSentFiles, type SentFile } from './sentFiles.ts';
+import { readSentFiles, readUnchanged, type SentFile } from './sentFiles.ts';
 
 /*
  * Finds where the places of a run's findings are now, on the extension host: a file with the bytes that were sent needs no worker, since places have their
@@ -153,7 +152,10 @@ export async function placeFindings(
   });
   groups.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
   // Runs report the same files.
-  const isAsSent = memoized(isOnDiskAsSent, ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`);
+  const isAsSent = memoized(
+    async ({ sent }: LocatedFile) => sent !== undefined && (await readUnchanged(sent)) !== undefined,
+    ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`,
+  );
   /** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
   const stateOf = async (file: LocatedFile): Promise<'asSent' | 'other' | 'unknown'> => {
     if (!texts.edited.has(pathKey(file.file)) && (await isAsSent(file))) return 'asSent';

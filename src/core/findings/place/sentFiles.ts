@@ -89,12 +89,8 @@ export async function readAsSent(
   sent: SentFile,
   committed?: () => Promise<Buffer | undefined>,
 ): Promise<Buffer | undefined> {
-  const kept = await readTextBelow(runFolder, keptPath(sent), sent.bytes);
-  if (kept !== undefined && isSent(kept, sent)) return kept;
-  const onDisk = await readTextBelow(sent.folder, sent.path, sent.bytes);
-  if (onDisk !== undefined && isSent(onDisk, sent)) return onDisk;
-  const content = await committed?.();
-  return content && lineEndsOf(content).find((each) => isSent(each, sent));
+  const here = (await readIfSent(runFolder, keptPath(sent), sent)) ?? (await readUnchanged(sent));
+  return here ?? lineEndsOf((await committed?.()) ?? Buffer.of()).find((each) => isSent(each, sent));
 }
 
 /** The content, and with the line ends that git may check out. */
@@ -138,7 +134,18 @@ export async function readTextBelow(
   }
 }
 
-export function isSent(content: Buffer, { bytes, sha256 }: SentFile): boolean {
+/** The content of a file below a folder, if that is what was sent. */
+async function readIfSent(folder: string, path: string, sent: SentFile): Promise<Buffer | undefined> {
+  const content = await readTextBelow(folder, path, sent.bytes);
+  return content && isSent(content, sent) ? content : undefined;
+}
+
+/** A sent file as it is on the disk, if it has not changed. */
+export function readUnchanged(sent: SentFile): Promise<Buffer | undefined> {
+  return readIfSent(sent.folder, sent.path, sent);
+}
+
+function isSent(content: Buffer, { bytes, sha256 }: SentFile): boolean {
   return content.length === bytes && hash('sha256', content, 'hex') === sha256;
 }
 
@@ -245,10 +252,9 @@ export async function keepSource(
     if (!isKept && bytesLeft >= 0) await writeFile(join(runFolder, to), content, { mode: 0o600 });
   };
   for (const [to, file] of [...wanted]) {
-    const kept = await readTextBelow(runFolder, to, file.bytes);
-    const isKept = kept !== undefined && isSent(kept, file);
-    const content = isKept ? kept : await readTextBelow(file.folder, file.path, file.bytes);
-    if (content !== undefined && isSent(content, file)) await keep(to, content, isKept);
+    const kept = await readIfSent(runFolder, to, file);
+    const content = kept ?? (await readUnchanged(file));
+    if (content !== undefined) await keep(to, content, kept !== undefined);
   }
   for (const [target, { archive }] of targets.entries()) {
     const paths = new Set([...wanted.values()].flatMap((file) => (file.target === target ? file.path : [])));

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import {
-  isSent,
   readAsSent,
   readSentFiles,
-  readTextBelow,
+  readUnchanged,
   type SentFile,
 } from '../../../core/findings/place/sentFiles.ts';
 import {
@@ -93,8 +92,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
     for (const { sent, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
-      const content = await readTextBelow(folder, path);
-      if (content !== undefined && isSent(content, sent) && unsavedText(here) === undefined) continue;
+      if (unsavedText(here) === undefined && (await readUnchanged(sent)) !== undefined) continue;
       const found = await readAssessed(run, sent.target, sent.path, deps.runs);
       const uri = vscode.Uri.file(here);
       if ('why' in found) notCompared.push(`${visibleName(sent.path)}: ${found.why}`);
