@@ -1,5 +1,5 @@
 import { AssessmentError } from '../errors.ts';
-import { atOrBelow, isSamePath } from '../paths.ts';
+import { atOrBelow, isSamePath, pathKey } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
@@ -8,13 +8,7 @@ import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './choose
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import type { EditorTexts } from './place/currentPlaces.ts';
-import {
-  addMapping,
-  forgetMappings,
-  type MappingMemory,
-  mappingsOf,
-  readMappings,
-} from './place/mappings.ts';
+import { addMapping, forgetMappings, type MappingMemory, readMappings } from './place/mappings.ts';
 import {
   addOwners,
   comparePlaced,
@@ -363,7 +357,7 @@ export class FindingStore implements Disposable {
   }
 
   hasMappings(folder: string): boolean {
-    return mappingsOf(this.#deps.mappings, folder).length > 0;
+    return readMappings(this.#deps.mappings)[pathKey(folder)] !== undefined;
   }
 
   async forgetMappings(folder: string): Promise<void> {

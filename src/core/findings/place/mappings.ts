@@ -19,8 +19,9 @@ export interface MappingMemory {
 const key = 'whitebox.pathMappings';
 const schema = z.record(z.string(), z.array(z.object({ from: z.string(), to: z.string() })));
 
-export function mappingsOf(memory: MappingMemory, folder: string): readonly PathMapping[] {
-  return readMappings(memory)[pathKey(folder)] ?? [];
+/** By `pathKey` of the folder. */
+export function readMappings(memory: MappingMemory): z.infer<typeof schema> {
+  return schema.safeParse(memory.get(key)).data ?? {};
 }
 
 /** `to` is an absolute folder in `folder`. Throws `outsideFolder`. */
@@ -32,14 +33,14 @@ export async function addMapping(
 ): Promise<void> {
   const inside = pathInside(folder, to);
   if (inside === undefined) throw new AssessmentError('outsideFolder', { subject: to });
-  const others = mappingsOf(memory, folder).filter(({ from }) => from !== prefix);
-  const mapping = { from: prefix, to: inside };
-  await memory.update(key, { ...readMappings(memory), [pathKey(folder)]: [...others, mapping] });
+  const { [pathKey(folder)]: known = [], ...others } = readMappings(memory);
+  const mappings = [...known.filter(({ from }) => from !== prefix), { from: prefix, to: inside }];
+  await memory.update(key, { ...others, [pathKey(folder)]: mappings });
 }
 
 export async function forgetMappings(memory: MappingMemory, folder: string): Promise<void> {
-  const others = Object.entries(readMappings(memory)).filter(([each]) => each !== pathKey(folder));
-  await memory.update(key, Object.fromEntries(others));
+  const { [pathKey(folder)]: _forgotten, ...others } = readMappings(memory);
+  await memory.update(key, others);
 }
 
 /** Applies the mapping with the longest `from` that fits. */
@@ -56,11 +57,6 @@ export async function visitMapped(
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
   const mapped = best && toSegments(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
   return mapped && folder.visit(mapped.join('/'));
-}
-
-/** By `pathKey` of the folder. */
-export function readMappings(memory: MappingMemory): z.infer<typeof schema> {
-  return schema.safeParse(memory.get(key)).data ?? {};
 }
 
 export interface MappingPlan {

@@ -117,20 +117,19 @@ function limitTime(): () => void {
   };
 }
 
-interface OwnerPattern {
+interface OwnerRule {
   readonly path: PathPattern;
   readonly folderOnly: boolean;
   /** True if a pattern that matches a folder also matches all files below. */
   readonly reachesBelow: boolean;
-}
-
-interface OwnerRule extends OwnerPattern {
   readonly owners: readonly string[];
   /** Nothing in its section brings back what it matches. */
   readonly isExclusion: boolean;
   /** True if a part of its line is not understood. */
   readonly isOdd: boolean;
 }
+
+type OwnerPattern = Pick<OwnerRule, 'path' | 'folderOnly' | 'reachesBelow'>;
 
 export interface CodeOwners {
   /** Rules in the order of the file. Only one section in GitHub's format; the owners of several add up. */
