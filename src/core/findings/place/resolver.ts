@@ -3,7 +3,6 @@ import type { Target } from '../../run/state/run.ts';
 import { isUsableName } from '../../upload/sourceFile.ts';
 import { lazily } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
-import type { LocatedFile } from './currentPlaces.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
 import type { SentFile, SentOfRun } from './sentFiles.ts';
 import {
@@ -202,7 +201,10 @@ export function reportedPath(text: string, number?: string): string {
 }
 
 /** The file on the disk; `sent` is the sent file, if that is known. */
-export type Locate = (place: Place, sent?: SentFile) => Promise<Omit<LocatedFile, 'sent'> | undefined>;
+export type Locate = (
+  place: Place,
+  sent?: SentFile,
+) => Promise<(Pick<SentFile, 'target' | 'folder' | 'path'> & { readonly file: string }) | undefined>;
 
 /** `knowsSent` tells for each target whether it is known what was sent of it. */
 export function createLocator(
