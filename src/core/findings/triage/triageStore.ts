@@ -152,9 +152,7 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /**
-   * By folder, the new decisions of others, each with the finding that *Accept* applies it to. `findingsIn` gives the findings of a folder.
-   */
+  /** By folder, the new decisions of others, each with the finding that *Accept* applies it to. `findingsIn` gives the findings of a folder. */
   shared<T extends Identity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {

@@ -15,7 +15,7 @@ import {
 import { silent } from '../../../silentLog.ts';
 import { identityFor } from '../shownFindings.ts';
 
-/** A repository whose decisions are shared, and windows of machines that have it. */
+/** A repository whose decisions are shared, and windows of machines that have it. Each letter of `names` is a finding. */
 export async function setUpTriage(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
   t.after(() => rm(root, { recursive: true, force: true }));
