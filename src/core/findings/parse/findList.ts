@@ -75,7 +75,7 @@ function partsIn({ value, depth, isElement, around }: Part): readonly Part[] {
       .filter(isContainer)
       .map((each) => ({ value: each, key: '', depth, isElement: true, around }));
   if (depth === maxDepth) return [];
-  const outer = isElement ? within(around, value) : around;
+  const outer = isElement ? within(around, within(value, {})) : around;
   return Object.entries(value).flatMap(([key, member]) => {
     if (!isContainer(member)) return [];
     const inside = within(outer, meaningOf(key, member));

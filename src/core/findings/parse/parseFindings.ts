@@ -1,7 +1,7 @@
 import { AssessmentError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { type ReportedFinding, severityRank } from '../finding.ts';
-import { type Found, findList } from './findList.ts';
+import { findList } from './findList.ts';
 
 /*
  * Reads a findings file, in a worker. `findList` finds the findings by what they look like; `sarif` finds those of SARIF, with what they refer to resolved.
@@ -35,36 +35,27 @@ export interface Cut {
 export function parseFindings(text: string): ParsedFindings {
   const list = findList(readJson(withoutFence(text)));
   if (list === undefined) throw new AssessmentError('malformedFindings');
-  const all = [...list.entries()];
-  const total = all.length;
-  const isCut = total > maxFindings;
-  const findings = (isCut ? worstOf(all) : all).map(([index, { item, finding }]) => ({
-    ...finding,
-    index,
-    id: finding.id ?? `#${String(index + 1)}`,
-    raw: toRaw(item.raw),
-  }));
+  const severest = list
+    .map((found, index) => ({ ...found, index, rank: severityRank(found.finding.severity) }))
+    .sort((one, other) => one.rank - other.rank)
+    .slice(0, maxFindings);
+  const findings = severest
+    .sort((one, other) => one.index - other.index)
+    .map(({ item, finding, index }) => {
+      const id = finding.id ?? `#${String(index + 1)}`;
+      return { ...finding, index, id, raw: toRaw(item.raw) };
+    });
   if (findings.reduce((length, finding) => length + lengthOf(finding), 0) > maxLength)
     throw new AssessmentError('findingsTooLarge');
-  return { findings, cut: isCut ? { shown: maxFindings, total } : undefined };
+  const cut = { shown: findings.length, total: list.length };
+  return { findings, cut: cut.shown < cut.total ? cut : undefined };
 }
 
 function withoutFence(text: string): string {
-  const whole = text.replace(/^\uFEFF/, '').trim();
+  const whole = text.trim();
   if (!whole.startsWith('```') || !whole.endsWith('```')) return text;
   const firstLine = whole.indexOf('\n');
   return firstLine < 0 ? text : whole.slice(firstLine, -3);
-}
-
-type Entry = readonly [index: number, found: Found];
-
-function worstOf(all: readonly Entry[]): readonly Entry[] {
-  return all
-    .toSorted(
-      ([, one], [, other]) => severityRank(one.finding.severity) - severityRank(other.finding.severity),
-    )
-    .slice(0, maxFindings)
-    .sort(([one], [other]) => one - other);
 }
 
 /** Undefined for an item that is too long, or nested too deeply to be written. */

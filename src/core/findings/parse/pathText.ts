@@ -7,7 +7,7 @@ const maxLineText = 40;
 
 export type Lines = Pick<Place, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
 
-/** Nothing without a start; an end before the start is the start, without a column. */
+/** Nothing without a start. An end before the start is the start. */
 export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): Lines {
   if (startLine === undefined) return {};
   const last = Math.max(startLine, endLine ?? startLine);

@@ -31,15 +31,6 @@ const maxUri = MAX_PATH + 1;
 /** A longer address is not written into texts. */
 const maxAddress = 300;
 
-/** The objects of a run that its results refer to. */
-interface References {
-  readonly ruleOf: (result: JsonObject) => JsonObject;
-  /** An artifact's location with its path below the repository. */
-  readonly toArtifact: (location: unknown) => unknown;
-  /** Texts by ID that all rules share. */
-  readonly messages: JsonObject;
-}
-
 /**
  * The results of all runs of a log, or of an array of logs; undefined for any other value. Throws `malformedFindings` with a `SarifFault`. A run whose
  * results are null or absent did not look; an empty list means that it did (3.14.23).
@@ -63,11 +54,7 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
 }
 
 function itemsOfRun(run: JsonObject): readonly Item[] {
-  const references = {
-    ruleOf: createRuleFinder(run),
-    toArtifact: createArtifactFinder(run),
-    messages: objectAt(run, 'tool', 'driver', 'globalMessageStrings'),
-  };
+  const references = referencesIn(run);
   const inCodePoints = run['columnKind'] === 'unicodeCodePoints' || undefined;
   return (
     listAt(run, 'results')
@@ -75,6 +62,17 @@ function itemsOfRun(run: JsonObject): readonly Item[] {
       .filter((result) => !isObject(result) || result['baselineState'] !== 'absent')
       .map((result) => (isObject(result) ? { ...toItem(result, references), inCodePoints } : { raw: result }))
   );
+}
+
+type References = ReturnType<typeof referencesIn>;
+
+/** What the results of a run refer to. */
+function referencesIn(run: JsonObject) {
+  return {
+    ruleOf: createRuleFinder(run),
+    toArtifact: createArtifactFinder(run),
+    messages: objectAt(run, 'tool', 'driver', 'globalMessageStrings'),
+  };
 }
 
 function fault(subject: SarifFault, detail?: string): AssessmentError {
@@ -129,7 +127,7 @@ function suppressionOf(result: JsonObject): string | undefined {
 }
 
 /** Finds the rule of a result by index, in the tool or in an extension, else by the longest known part of its ID (3.27.5 to 3.27.7, 3.52). */
-function createRuleFinder(run: JsonObject): References['ruleOf'] {
+function createRuleFinder(run: JsonObject): (result: JsonObject) => JsonObject {
   const tool = objectAt(run, 'tool');
   const components = [objectAt(tool, 'driver'), ...listAt(tool, 'extensions')].map((component) =>
     listAt(component, 'rules').map(toRule),
@@ -160,8 +158,8 @@ function toRule(rule: unknown): JsonObject {
   return { ...(isObject(rule) && rule), defaultConfiguration };
 }
 
-/** Resolves `index` and `uriBaseId` (3.4). */
-function createArtifactFinder(run: JsonObject): References['toArtifact'] {
+/** Resolves the `index` and `uriBaseId` of an artifact’s location (3.4). */
+function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   const bases = objectAt(run, 'originalUriBaseIds');
   const ids = Object.keys(bases).slice(0, maxBases);
   const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(bases, id)]));

@@ -27,12 +27,12 @@ test('items that are not objects are listed with a note, and all with their JSON
 
 test('oversized texts and place lists are cut with a note, and complete in the raw JSON', () => {
   const locations = Array.from({ length: 2_000 }, (_, line) => ({ file: 'a.py', line: line + 1 }));
-  const item = { title: 't', description: '漢'.repeat(100_000), locations };
-  const { description, places, raw, shortfall } = readOne(item);
-  assert.deepEqual(
-    [description.length, places.length, raw, shortfall],
-    [65_536, 500, JSON.stringify(item), 'clipped'],
-  );
+  for (const item of [{ description: '漢'.repeat(100_000) }, { description: '', locations }]) {
+    const { description, places, raw, shortfall } = readOne({ title: 't', ...item });
+    const sizes = [Math.min(item.description.length, 65_536), 'locations' in item ? 500 : 0];
+    assert.deepEqual([description.length, places.length, shortfall], [...sizes, 'clipped']);
+    assert.equal(raw, JSON.stringify({ title: 't', ...item }));
+  }
 });
 
 test('past the limit the worst findings are kept, in file order, with the total count', () => {

@@ -76,6 +76,7 @@ describe('titles and texts:', () => {
   ];
   for (const [name, item, part, expected] of [
     ['the first line of the description is a title', { description: 'One.\nTwo.' }, 'title', 'One.'],
+    ['a summary that is the title is no text', { summary: 'Short.' }, 'description', ''],
     ['a name counts before a rule', { rule_id: 'R', name: 'Name' }, 'title', 'Name'],
     ['a script is code', { title: 't', poc_script_code: '# x\ny' }, 'blocks', script],
     ['an empty name counts for nothing', { title: '', rule_id: 'R' }, 'title', 'R'],
@@ -166,9 +167,10 @@ describe('places:', () => {
     test(`F107 ${name}`, () => assert.equal(partOf(readOne({ title: 't', ...item }), 'places'), places));
 
   test('are in the order of their roles, each time they are reported, with labels and code', () => {
-    const place = { file: 'a.py', line: 1, target_index: 1 };
+    const place = { file: 'a.py', line: 1 };
     const { places } = readOne({
       title: 't',
+      target_index: 1,
       locations: [place, { file: 'b.py', line: 2, label: 'here' }, { ...place, target_index: 0 }],
       trace: [{ file: 'a.py', line: 1, code: 'x()' }],
       source: { file: 'd.py', line: 4 },
@@ -178,7 +180,7 @@ describe('places:', () => {
       places.map(({ path, startLine, role, targetIndex, label, snippet }) =>
         [path, startLine, role, targetIndex, label, snippet].filter((each) => each !== undefined).join(' '),
       ),
-      ['a.py 1 1', 'b.py 2 here', 'a.py 1 0', 'd.py 4 source', 'src/e.py 5 sink', 'a.py 1 step x()'],
+      ['a.py 1 1', 'b.py 2 1 here', 'a.py 1 0', 'd.py 4 source', 'src/e.py 5 sink', 'a.py 1 step x()'],
     );
   });
 });

@@ -34,6 +34,7 @@ describe('where the findings are', () => {
 
   for (const [name, file] of [
     ['under a key that nobody foresaw', { meta: { tool: 'x' }, security_review: [a, b] }],
+    ['under a key of SARIF', { runs: [{ checks: [a, b] }] }],
     ['in an unknown wrapper', { result: { findings: [a, b] } }],
     ['four keys down', { meta: {}, data: { report: { scan: { vulnerabilities: [a, b] } } } }],
     ['in two lists on one level', { sast: { findings: [a] }, dast: { findings: [b] } }],
