@@ -1,15 +1,9 @@
 import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
 import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import {
-  makePrivateFolder,
-  markOf,
-  readRegularFile,
-  toMark,
-  unlessMissing,
-  writeFileAtomic,
-} from '../../files.ts';
+import { makePrivateFolder, markOf, toMark, unlessMissing, writeFileAtomic } from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
@@ -61,7 +55,6 @@ export interface ReadDecisions {
 interface SharedFile {
   readonly path: string;
   readonly mark: string;
-  readonly bytes: number;
   readonly writtenAt: number;
   readonly entry: TriageEntry | undefined;
 }
@@ -176,14 +169,14 @@ async function readShared(
       const there = join(path, name);
       const found = await unlessMissing(() => lstat(there, { bigint: true }));
       if (found?.isFile() !== true) return; // a link, or removed meanwhile
+      const size = Number(found.size);
+      const isReadable = size <= Math.min(maxFileBytes, bytesLeft);
+      if (isReadable) bytesLeft -= size;
       const mark = toMark(found);
       const former = known?.get(name);
-      const file =
-        former?.mark === mark
-          ? former
-          : { path: there, mark, writtenAt: Number(found.mtimeMs), ...readEntry(there, bytesLeft) };
-      bytesLeft -= file.bytes;
-      files.set(name, file);
+      const isKnown = former?.mark === mark;
+      const entry = isKnown ? former.entry : isReadable ? await readEntry(there) : undefined;
+      files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
     });
     const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
     const [unread] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
@@ -199,15 +192,13 @@ async function readShared(
   }
 }
 
-function readEntry(file: string, bytesLeft: number): Pick<SharedFile, 'bytes' | 'entry'> {
-  try {
-    const maxBytes = Math.min(maxFileBytes, bytesLeft);
-    const content = readRegularFile(file, { maxBytes, followLink: false });
-    return { bytes: content?.length ?? 0, entry: parseEntry(content?.toString('utf8') ?? '') };
-  } catch (error) {
-    if (!(error instanceof AssessmentError)) throw error;
-    return { bytes: 0, entry: undefined }; // too large, or not readable
-  }
+/** Follows no link, and waits for no writer of a named pipe. Windows has neither flag: they are undefined, which `|` takes for 0. */
+const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/** Undefined if it cannot be read, or has no decision. */
+async function readEntry(path: string): Promise<TriageEntry | undefined> {
+  const text = await readFile(path, { encoding: 'utf8', flag }).catch(() => '');
+  return parseEntry(text);
 }
 
 /** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */
