@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFinder, fingerprintOf, type Identity } from '../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
-import { findSent } from '../../../src/core/findings/place/resolver.ts';
-import type { SentOfRun } from '../../../src/core/findings/place/sentFiles.ts';
-import { shopRun } from './importExport/exportingFindings.ts';
 import { identityFor } from './shownFindings.ts';
 
 /** The fingerprint of a finding whose path is valid. */
@@ -44,22 +41,6 @@ test('the fingerprint of a live finding is of perspective or weakness, feature, 
     [weakness, { cwe: 89 }, false],
   ] as const)
     assert.equal(printOf(one) === printOf({ ...one, ...change }), isSame, JSON.stringify(change));
-});
-
-test('a path with the number of its archive is resolved alike with and without the list of sent files', () => {
-  const file = { target: 0, folder: '/shop', path: 'src/a.ts', bytes: 1, sha256: '' };
-  const files = new Map([[file.path, file]]);
-  const pathOf = (path: string, sent: SentOfRun): string => {
-    const place = { path, targetIndex: 0 };
-    return findSent(shopRun.targets, sent, [place]).sentPath(place).path;
-  };
-  for (const [reported, known, unknown] of [
-    ['./0/src/a.ts', 'src/a.ts', 'src/a.ts'],
-    ['0/src/b.ts', '0/src/b.ts', 'src/b.ts'],
-    ['1/src/b.ts', '1/src/b.ts', '1/src/b.ts'],
-    ['0', '0', '0'],
-  ] as const)
-    assert.deepEqual([pathOf(reported, [files]), pathOf(reported, [undefined])], [known, unknown]);
 });
 
 test('F165 a finding is found by name, else by file and index, else by a fingerprint unique on both sides', () => {

@@ -191,6 +191,41 @@ test('F122 10,000 paths of 20,000 files, and paths of thousands of segments, tak
   }
 });
 
+test('F73 a path that one folder has as it is, and another at the end of a longer one, belongs to the first', async (t) => {
+  const folders = await Promise.all([['src/a.ts'], ['lib/src/a.ts']].map((paths) => scratchFolder(t, paths)));
+  const targets = folders.map((folder, at) => ({ folder, name: String(at) }));
+  assert.equal(await findIn(targets, [['src/a.ts'], ['lib/src/a.ts']])('src/a.ts'), '0 src/a.ts');
+});
+
+test('a path with the number of its archive is resolved alike with and without the list of sent files', () => {
+  const targets = [{ folder: '/shop', name: 'shop' }];
+  const pathOf = (path: string, sent: readonly string[] | undefined): string => {
+    const place = { path, targetIndex: 0 };
+    return findSent(targets, [sent && asSent(sent)], [place]).sentPath(place).path;
+  };
+  for (const [reported, known, unknown] of [
+    ['./0/src/a.ts', 'src/a.ts', 'src/a.ts'],
+    ['0/src/b.ts', '0/src/b.ts', 'src/b.ts'],
+    ['1/src/b.ts', '1/src/b.ts', '1/src/b.ts'],
+    ['0', '0', '0'],
+  ] as const)
+    assert.deepEqual([pathOf(reported, ['src/a.ts']), pathOf(reported, undefined)], [known, unknown]);
+});
+
+test('F122 a path of more than 64 segments is only found as it is', () => {
+  const deep = (segments: number): string => `${'a/'.repeat(segments - 1)}x.ts`;
+  for (const [sent, path, isFound] of [
+    [deep(63), `w/${deep(63)}`, true],
+    [deep(63), `v/w/${deep(63)}`, false],
+    [deep(64), deep(63), true],
+    [deep(65), deep(64), false],
+    [deep(65), deep(65), true],
+  ] as const) {
+    const { sentFile } = findSent([{ folder: '/shop', name: 'shop' }], [asSent([sent])], [{ path }]);
+    assert.equal(typeof sentFile({ path }) === 'object', isFound, path);
+  }
+});
+
 test('F73 a path in two roots belongs to the root of its archive, or else to the one of its first segment', async (t) => {
   const [shop, admin] = await Promise.all([
     scratchFolder(t, ['src/main.py', 'shop.py']),
@@ -206,7 +241,10 @@ test('F73 a path in two roots belongs to the root of its archive, or else to the
     assert.equal(await find('shop.py', 1), '(none)');
     assert.equal(await find('src/main.py'), sent ? '(ambiguous)' : '(none)');
     assert.equal(await find('shop.py'), '0 shop.py');
-    for (const start of ['admin', '1', './admin', '/1'])
+    for (const start of ['admin', '1', './admin', '/1', 'admin/x'])
       assert.equal(await find(`${start}/src/main.py`), '1 src/main.py', start);
+    // There may be more archives than are known.
+    const one = findIn(targets.slice(0, 1), sent);
+    assert.equal(await one('shop.py', 3), sent ? '0 shop.py' : '(none)');
   }
 });
