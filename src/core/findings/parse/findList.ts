@@ -54,9 +54,12 @@ function findingsBelow(root: unknown): readonly Found[] | undefined {
     for (const part of level) {
       if (Array.isArray(part.value)) lists.push(part.value);
       const inside = findingsIn(part);
-      const isList = inside.some(isSure);
-      (isList ? sure : unsure).push(inside);
-      if (!isList) for (const each of partsIn(part)) (each.isElement ? level : below).push(each);
+      if (inside.some(isSure)) {
+        sure.push(inside);
+        continue;
+      }
+      if (Array.isArray(part.value)) unsure.push(inside);
+      for (const each of partsIn(part)) (each.isElement ? level : below).push(each);
     }
     if (sure.length > 0) return sure.flat();
     if (files.length === 0) files = unsure.flat();
@@ -79,7 +82,9 @@ function partsIn({ value, depth, isElement, around }: Part): readonly Part[] {
   return Object.entries(value).flatMap(([key, member]) => {
     if (!isContainer(member)) return [];
     const inside = within(outer, meaningOf(key, member));
-    return { value: member, key, depth: depth + 1, isElement: false, around: inside };
+    // The only finding of a severity.
+    const list = isObject(member) && severityOf(key, member) !== undefined ? [member] : member;
+    return { value: list, key, depth: depth + 1, isElement: false, around: inside };
   });
 }
 
@@ -89,17 +94,24 @@ function isContainer(value: unknown): value is Part['value'] {
 
 /** What a key says about the findings in its value. */
 function meaningOf(key: string, value: Part['value']): JsonObject {
-  const severity = aliases.SEVERITY_WORDS.get(key.trim().toLowerCase());
-  if (severity !== undefined && Array.isArray(value)) return { severity };
+  const severity = severityOf(key, value);
+  if (severity !== undefined) return { severity };
   return looksLikePath(key, 'places') ? { file: key } : {};
 }
 
-const inherited = [aliases.SEVERITY_NAMES, aliases.FILE, aliases.TITLE, aliases.CWE, aliases.ID];
+/** `error` and `info` are more than a severity, unless there is a list. */
+function severityOf(key: string, value: Part['value']): string | undefined {
+  const word = key.trim().toLowerCase();
+  const severity = aliases.SEVERITY_WORDS.get(word);
+  return Array.isArray(value) || word === severity ? severity : undefined;
+}
+
+const inherited = [aliases.SEVERITY_NAMES, aliases.FILE, aliases.CWE, aliases.ID];
 
 /** An object with what the groups around it say, where it does not say so itself. */
-function within(around: JsonObject, object: JsonObject): JsonObject {
+function within(around: JsonObject, object: JsonObject, title = aliases.TITLE): JsonObject {
   const [own, outer] = [fieldsOf(object), fieldsOf(around)];
-  const missing = inherited.flatMap((paths) => {
+  const missing = [...inherited, title].flatMap((paths) => {
     const [first] = hitsAt(own, paths).length > 0 ? [] : hitsAt(outer, paths);
     return first?.path.length === 1 ? [[first.path.join(), first.value] as const] : [];
   });
@@ -107,25 +119,26 @@ function within(around: JsonObject, object: JsonObject): JsonObject {
 }
 
 /**
- * All elements of an array, or the objects of a map, if most objects are findings or groups of them; else none. Only a finding with a line stands beside
+ * All elements of an array, or the objects of a map, if most of them are findings or groups of findings; else none. Only a finding with a line stands beside
  * groups: what is only rated is more likely another group.
  */
 function findingsIn(part: Part): readonly Found[] {
   const { value, key, around } = part;
-  const isArray = Array.isArray(value);
-  if (isArray ? aliases.NO_FINDINGS.has(normalKey(key)) : !isMap(part)) return [];
-  const items = Object.entries(value).map(([id, raw]: [string, unknown]): Item => {
-    return { raw, resolved: isObject(raw) ? within(isArray ? around : { id }, raw) : undefined };
-  });
-  const isOfObject = ({ raw }: Item): boolean => isObject(raw);
+  if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
+  const items = isObject(value)
+    ? Object.entries(value).flatMap(([id, raw]) => {
+        // The title of a group is not theirs: they may be parts of a finding.
+        return isObject(raw)
+          ? { raw, resolved: within({ ...around, id, ...meaningOf(id, raw) }, raw, []) }
+          : [];
+      })
+    : value.map((raw): Item => ({ raw, resolved: isObject(raw) ? within(around, raw) : undefined }));
   // Saves reading lists of other things.
-  if (!areMost(items.filter(isOfObject), hasText)) return [];
+  if (!areMost(items, hasText)) return [];
   const found = items.map(read);
-  const objects = found.filter(({ item }) => isOfObject(item));
-  const groups = new Set(objects.filter(isGroup));
-  if (!areMost(objects, (each) => isFinding(each) || groups.has(each))) return [];
-  if (groups.size > 0 && !objects.some(hasLine)) return [];
-  return isArray ? found : objects;
+  const groups = new Set(found.filter(isGroup));
+  if (!areMost(found, (each) => isFinding(each) || groups.has(each))) return [];
+  return groups.size > 0 && !found.some(hasLine) ? [] : found;
 }
 
 /** True for an object without a line that has a list of rated findings. */
@@ -153,9 +166,12 @@ function isMap({ value, isElement }: Part): boolean {
   return !isFinding(read({ raw: value }));
 }
 
-/** True for an item with a title or a description, and a rating, a place, or a CWE. */
+/** True for an item with a title or a description, and a place or a rating. A CWE is one only beside a title of its own. */
 function isFinding(found: Found): boolean {
-  return found.finding.title !== '' && (isRated(found) || found.finding.places.length > 0);
+  const { title, rule, description, severity, places } = found.finding;
+  if (title === '') return false;
+  const isTitled = title !== rule && title !== description.split('\n', 1)[0];
+  return places.length > 0 || (isRated(found) && (isTitled || severity !== 'unrated'));
 }
 
 /** Not only a file with a title. */
@@ -163,10 +179,9 @@ function isSure(found: Found): boolean {
   return isFinding(found) && (isRated(found) || hasLine(found));
 }
 
-/** True for a rating, a place in a live application, and a CWE that has more than the ID of a rule beside it. */
+/** Also by a CWE, and by a place in a live application. */
 function isRated({ finding }: Found): boolean {
-  const { severity, cwes, title, rule } = finding;
-  return severity !== 'unrated' || isLiveFinding(finding) || (cwes.length > 0 && title !== rule);
+  return finding.severity !== 'unrated' || finding.cwes.length > 0 || isLiveFinding(finding);
 }
 
 function hasLine({ finding }: Found): boolean {

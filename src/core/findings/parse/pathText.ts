@@ -7,8 +7,8 @@ const maxLineText = 40;
 
 export type Lines = Pick<Place, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
 
-/** Nothing without a start. An end before the start is the start. */
-export function ordered({ startLine, endLine, startColumn, endColumn }: Lines): Lines {
+/** An end without a start is the start, and the start is the end of what ends before it. */
+export function ordered({ endLine, startLine = endLine, startColumn, endColumn }: Lines): Lines {
   if (startLine === undefined) return {};
   const last = Math.max(startLine, endLine ?? startLine);
   const isBackwards = last === startLine && (startColumn ?? 0) > (endColumn ?? Infinity);

@@ -58,6 +58,7 @@ export function readFinding(item: Item): ReadFinding {
   const name =
     firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
     (typeof item.raw === 'string' ? item.raw : undefined);
+  const named = toTitle(name ?? '');
   const { severity, severityText } = readRating(fields);
   // What is read without a result is not used.
   let usedBefore = used.length;
@@ -70,7 +71,9 @@ export function readFinding(item: Item): ReadFinding {
   );
   if (places.length === 0) used.length = usedBefore;
   const read: readonly Block[] = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
-    textsAt(fields, paths, style).flatMap((text) => (text === name ? [] : { kind, text })),
+    textsAt(fields, paths, style).flatMap((text) =>
+      kind === 'details' && text === named ? [] : { kind, text },
+    ),
   );
   const id = firstHit(fields, aliases.ID, toId);
   const rule = firstHit(fields, aliases.RULE, toId);
@@ -90,7 +93,7 @@ export function readFinding(item: Item): ReadFinding {
   const description = main?.text ?? '';
   return {
     id,
-    title: toTitle(name ?? description.split('\n', 1)[0] ?? ''),
+    title: named || toTitle(description.split('\n', 1)[0] ?? ''),
     rule,
     severity,
     severityText,

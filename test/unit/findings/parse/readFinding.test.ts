@@ -199,7 +199,7 @@ describe('the lines of a place:', () => {
     [{ range: { start: { line: 1, column: 4 }, end: { line: 2 } } }, 1, 2, 4],
     [{ line: 4, col: 2, end_line: 4, end_column: 1 }, 4, 4, 2],
     [{ line: 4, col: 2, end_line: 3 }, 4, 4, 2],
-    [{ end_line: 6, col: 2 }],
+    [{ end_line: 6, col: 2 }, 6, 6, 2],
     [{ file: 'a.py:12' }, 12],
     [{ file: 'a.py:12:5' }, 12, undefined, 5],
     [{ file: 'a.py:12-20' }, 12, 20],

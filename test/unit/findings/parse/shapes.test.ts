@@ -55,6 +55,7 @@ describe('where the findings are', () => {
     ['by severity', { findings: { high: [unratedA], low: [unratedB], critical: [] } }],
     ['by severity, at the root', { high: [unratedA], low: [unratedB] }],
     ['by severity, beside a number', { findings: { total: 2, high: [unratedA], low: [unratedB] } }],
+    ['by severity, one alone', { findings: { High: unratedA, LOW: [unratedB] } }],
     ['by file', { 'src/a.ts': [{ ...a, file: undefined }], 'src/b.ts': [{ ...b, file: undefined }] }],
     ['by anything else', { findings: { Injection: [a], 'A 07': [b] } }],
     ['in lists of groups', { name: 'Review', risk: 'high', groups: [{ name: 'Injection', list: [a, b] }] }],
@@ -86,8 +87,10 @@ describe('where the findings are', () => {
   test('F188 items of which most have no title of their own, no place and no rating are refused', () => {
     for (const file of [
       [{ rule_id: 'R1', message: 'm', cwe: 89 }],
+      [{ message: 'm', cwe: 89 }],
+      { error: { message: 'not found', path: '/v1/runs' } },
       { results: [{ check_id: 'C1' }, { check_id: 'C2' }, a] },
-      ['SQL injection in a.js:12'],
+      ['SQL injection in a.js:12', a],
       { findings: ['SQL injection in a.js:12', 'XSS in b.js:3'] },
       { sites: [{ label: 'here', where: 'src/a.ts' }], list: [] },
       { name: 'Review', files: [{ path: 'src/a.ts' }] },
