@@ -80,6 +80,8 @@ const noSnippet = 'requires login';
 const maxSnippetLines = 1_000;
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
+/** Code can start with `12:` or `12 `. */
+const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
 /** Reads a text, `{text}` or an array of lines, without a Markdown fence and line numbers; undefined where it holds line numbers, not code. */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
@@ -101,9 +103,10 @@ export function toSnippet(value: unknown, startLine: number | undefined): string
   return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines, startLine).join('\n');
 }
 
-/** Removes line numbers where every line has the next one; after a line of dots, any later one. A single line has the number of its place. */
+/** Removes line numbers where every line has the next one; after a line of dots, any later one. A single line needs a bar, or the number of its place. */
 function withoutNumbers(lines: readonly string[], startLine = 0): readonly string[] {
-  let [next, mayLeap] = lines.length === 1 ? [startLine, false] : [0, true];
+  const isAnyNumber = lines.length > 1 || barPrefix.test(lines[0] ?? '');
+  let [next, mayLeap] = [isAnyNumber ? 0 : startLine, isAnyNumber];
   const code: string[] = [];
   for (const line of lines) {
     if (isLeftOut(line) && next > 0) {

@@ -59,6 +59,8 @@ export function readFinding(item: Item): ReadFinding {
     firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
     (typeof item.raw === 'string' ? item.raw : undefined);
   const named = toTitle(name ?? '');
+  // A summary that is the title is no text.
+  if (used[0]?.[0] === 'summary' && named === name) fields.delete('summary');
   const { severity, severityText } = readRating(fields);
   // What is read without a result is not used.
   let usedBefore = used.length;
@@ -71,9 +73,7 @@ export function readFinding(item: Item): ReadFinding {
   );
   if (places.length === 0) used.length = usedBefore;
   const read: readonly Block[] = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
-    textsAt(fields, paths, style).flatMap((text) =>
-      kind === 'details' && text === named ? [] : { kind, text },
-    ),
+    textsAt(fields, paths, style).map((text) => ({ kind, text })),
   );
   const id = firstHit(fields, aliases.ID, toId);
   const rule = firstHit(fields, aliases.RULE, toId);

@@ -38,7 +38,9 @@ const maxAddress = 300;
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const all: readonly unknown[] = Array.isArray(root) ? root : [root];
   const isRun = (run: unknown): boolean => isObject(run) && ('tool' in run || 'results' in run);
-  const logs = all.filter(isObject).filter(({ runs: each }) => Array.isArray(each) && each.every(isRun));
+  const logs = all
+    .filter(isObject)
+    .filter(({ runs: each }) => Array.isArray(each) && (each.length === 0 || each.some(isRun)));
   if (logs.length === 0) return undefined;
   if (logs.some(({ version }) => typeof version === 'string' && version.startsWith('1.')))
     throw fault('oldSarif');
@@ -46,7 +48,7 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const withResults = runs.filter((run) => Array.isArray(run['results']));
   if (withResults.every((run) => listAt(run, 'results').length === 0)) {
     const outside = logs.flatMap((log) => listAt(log, 'inlineExternalProperties'));
-    const failure = failureOf([...logs, ...outside, ...runs]);
+    const failure = failureOf([...logs, ...outside, ...runs], withResults.length > 0);
     if (failure !== undefined) throw fault('toolFailed', failure || undefined);
     if (withResults.length === 0 && runs.length > 0) throw fault('noResults');
   }
@@ -79,15 +81,15 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
   return new AssessmentError('malformedFindings', { subject, detail });
 }
 
-/** What the tool says about its failure, or empty; undefined if it did not fail. */
-function failureOf(parts: readonly unknown[]): string | undefined {
+/** What the tool says about its failure, or empty; undefined if it did not fail. Where it did not look, any notification is a failure. */
+function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
   const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
   const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications'].flatMap((key) =>
     invocations.flatMap((each) => listAt(each, key)),
   );
   const hasFailed =
     invocations.some((each) => isObject(each) && each['executionSuccessful'] === false) ||
-    notifications.some((each) => isObject(each) && each['level'] === 'error');
+    notifications.some((each) => !hasLooked || (isObject(each) && each['level'] === 'error'));
   if (!hasFailed) return undefined;
   const texts = notifications.map((each) => toFreeText(objectAt(each, 'message')));
   return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);

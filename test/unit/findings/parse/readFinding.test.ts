@@ -265,6 +265,7 @@ describe('a quote has no fence and no line numbers:', () => {
     ['> 9\tif (a) {', 'if (a) {', 9],
     [left, 'if (a) {\n...\n}', 9],
     ['8: if (a) {', '8: if (a) {', 9],
+    ['12 | if (a) {', 'if (a) {', 9],
     ['...\n9: if (a) {', '...\n9: if (a) {', 9],
     [left.replace('11', '9'), left.replace('11', '9'), 9],
     ['1: "one",\n2: "two"', '"one",\n"two"'],

@@ -210,6 +210,7 @@ describe('F173 a SARIF log without results', () => {
   const failed = { toolExecutionNotifications: [{ level: 'error', message }], executionSuccessful: false };
   const tool = { driver: { name: 'T' } };
   const silent = { executionSuccessful: false };
+  const noted = { toolConfigurationNotifications: [{ message }] };
   const flaw = { ruleId: 'R', message: 'Flaw.' };
   for (const [name, log, subject, detail] of [
     ['whose results are null', { runs: [{ tool, results: null }] }, 'noResults'],
@@ -218,7 +219,7 @@ describe('F173 a SARIF log without results', () => {
     ['of one that gives no reason', { runs: [{ tool, results: [], invocations: [silent] }] }, 'toolFailed'],
     [
       'of one that failed elsewhere',
-      { runs: [], inlineExternalProperties: [{ invocations: [failed] }] },
+      { runs: [], inlineExternalProperties: [{ invocations: [noted] }] },
       'toolFailed',
       message.text,
     ],
@@ -229,7 +230,7 @@ describe('F173 a SARIF log without results', () => {
     });
 
   test('has no findings if its tool looked', () => {
-    const runs = [[], null].map((results) => ({ tool, results }));
+    const runs = [{ tool, results: [], invocations: [noted] }, { tool, results: null }, {}];
     assert.deepEqual(readLog({ runs }), []);
   });
 });
