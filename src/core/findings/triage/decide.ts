@@ -71,9 +71,9 @@ export function decide(
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
   // About a finding like it that no result knows any more, since all runs that reported it were removed.
-  const ofLost = folders
-    .flatMap((folder) => decisions.alike(folder, found.fingerprint) ?? [])
-    .filter(({ name }) => names?.has(name) === false);
+  const alike = (): readonly TriageEntry[] =>
+    folders.flatMap((folder) => decisions.alike(folder, found.fingerprint) ?? []);
+  const ofLost = names === undefined ? [] : alike().filter(({ name }) => !names.has(name));
   const earlier = isOutdated
     ? latest
     : [...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
