@@ -167,11 +167,11 @@ function isMap({ value, isElement }: Part): boolean {
 }
 
 /** True for an item with a title or a description, and a place or a rating. A CWE is one only beside a title of its own. */
-function isFinding(found: Found): boolean {
-  const { title, rule, description, severity, places } = found.finding;
+function isFinding({ finding }: Found): boolean {
+  const { title, rule, description, severity, places, cwes } = finding;
   if (title === '') return false;
-  const isTitled = title !== rule && title !== description.split('\n', 1)[0];
-  return places.length > 0 || (isRated(found) && (isTitled || severity !== 'unrated'));
+  if (places.length > 0 || severity !== 'unrated' || isLiveFinding(finding)) return true;
+  return cwes.length > 0 && title !== rule && title !== description.split('\n', 1)[0];
 }
 
 /** Not only a file with a title. */

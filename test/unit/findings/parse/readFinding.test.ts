@@ -297,6 +297,8 @@ describe('a finding of a live application', () => {
     for (const named of [{ feature }, { feature_name: feature }, { feature: { name: feature } }])
       assert.equal(about(readOne({ ...rest, ...named, request: { method, url } })), expected);
     assert.equal(readOne({ ...live, url: '/search?q=1' }).url, '/search?q=1');
+    const alone = [{ description: 'd', feature, url }];
+    assert.equal(parseFindings(JSON.stringify(alone)).findings.length, 1);
   });
 
   for (const more of [
