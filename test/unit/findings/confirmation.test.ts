@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { readConfirmations, resultOf, toConfirmInput } from '../../../src/core/findings/confirmation.ts';
 import { readResult } from '../../../src/core/findings/result/readResult.ts';
 import { getFinding } from '../../../src/core/findings/agents/toolAnswers.ts';
-import { advance } from '../../../src/core/run/state/advance.ts';
 import { isUnsent, type Run, runIdOf } from '../../../src/core/run/state/run.ts';
 import { blackboxAssessment } from '../../../src/core/workflows/blackboxAssessment.ts';
 import { setUpFindings, type FindingFixture, sourceFor } from './findingFixture.ts';
@@ -79,13 +78,6 @@ test('runs that tested the pair of a finding count for this pair only, latest fi
   assert.equal(answered?.result, 'same');
   const { confirmLive } = getFinding(invent(), [answered]) as { confirmLive: Record<string, unknown>[] };
   assert.match(String(confirmLive[0]?.['result']), /a person says that it is the same$/);
-});
-
-test('a person’s answer about a finding belongs to runs that were to confirm one', () => {
-  const word = { type: 'answeredIsSame', isSame: true, at: 9 } as const;
-  const { succeeded } = runOf;
-  assert.equal(advance(succeeded, word), succeeded);
-  assert.equal(advance({ ...succeeded, confirms: '1:print' }, word).isSame, true);
 });
 
 test('one pair is tested again within 10 and 5 credits, otherwise with the input of the run', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { entryOf, formatLine, readBook } from '../../../../src/core/findings/triage/book.ts';
 import { type ReadDecisions, readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { inSlices } from '../../../../src/core/yieldingWork.ts';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
+import { scratchFolder } from '../scratchFolder.ts';
 import { identityFor } from '../shownFindings.ts';
 
 const count = 30_000;
@@ -27,8 +27,7 @@ async function readingBook(
   lines: string,
   check: (read: ReadDecisions) => void,
 ): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
-  after(() => rm(folder, { recursive: true }));
+  const folder = await scratchFolder({ after }, []);
   const book = path.join(folder, 'book.jsonl');
   await writeFile(book, `${lines}\n`);
   return async () => check(await readDecisions(folder, { book }));
