@@ -128,7 +128,7 @@ export function evidenceLabel(evidence: Evidence): string {
         sent: t('can’t be checked: the uploaded files are unknown'),
         file: t('can’t be checked: the file can’t be identified'),
         text: t('can’t be checked: the content of {0} wasn’t saved', path),
-        archive: t('can’t be checked: the archive is no longer on this machine'),
+        archive: t('can’t be checked: not all uploaded files can be searched'),
         encoding: t('can’t be checked: the encoding of {0} is unknown', path),
         quote: t('can’t be checked: the quote is too long'),
       }[evidence.unknown];
