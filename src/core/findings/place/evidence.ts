@@ -10,6 +10,7 @@ import { createLocator } from './resolver.ts';
 import {
   type Decode,
   type DecodedText,
+  maxTextBytes,
   readSentText,
   readTextBelow,
   type SentFile,
@@ -41,9 +42,9 @@ export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
 
-/** Limits on the search of archives for quotes that are not in their files. */
-const maxSearchedBytes = 64 * 1024 * 1024;
-const maxSearchedFileBytes = 1024 * 1024;
+/** Limits on the search of archives for quotes that are not in their files: for one quote, for all, and their number. */
+const maxSearchedBytes = 128 * 1024 * 1024;
+const maxSearchedBytesOfAll = 6 * 1024 * 1024 * 1024;
 const maxSearchedQuotes = 500;
 
 /** What an earlier working out found for quotes, while the archive was here. */
@@ -141,41 +142,48 @@ function anchorOnDisk({ run: { targets }, sent, decode }: RunSource): (place: Pl
   };
 }
 
-/** Searches all that was sent for quotes that are not in their files. What is not searched for, or not found where an archive is gone, cannot be checked. */
+/** Searches all that was sent for quotes that are not in their files. What is not found, and was not searched for in all texts, cannot be checked. */
 async function searchElsewhere(
   missing: readonly Place[],
   { run, runFolder, sent, decode }: RunSource,
 ): Promise<ReadonlyMap<Place, Evidence>> {
   const found = new Map<Place, Evidence>();
-  const places = missing.slice(0, maxSearchedQuotes);
-  let bytesLeft = maxSearchedBytes;
+  const wanted = missing.slice(0, maxSearchedQuotes).map((place) => ({ place, word: wordOf(place.snippet) }));
+  let bytesLeft = Math.min(maxSearchedBytes, maxSearchedBytesOfAll / wanted.length);
   // A bundle has no archive.
-  let isGone = run.state === 'imported';
+  let isPartial = run.state === 'imported';
   for (const [index, { archive, folder }] of run.targets.entries()) {
-    if (archive === undefined || places.length === 0) continue;
-    const wanted = new Set<string>();
+    if (archive === undefined || wanted.length === 0) continue;
+    const paths = new Set<string>();
     for (const { path, bytes } of sent[index]?.values() ?? []) {
-      if (bytes > Math.min(maxSearchedFileBytes, bytesLeft)) continue;
+      if (bytes > maxTextBytes) continue;
       bytesLeft -= bytes;
-      wanted.add(path);
+      if (bytesLeft >= 0) paths.add(path);
     }
     try {
       const file = join(runFolder, archive.file);
-      for await (const { path, content } of readArchive(file, archive.type, wanted)) {
+      for await (const { path, content } of readArchive(file, archive.type, paths)) {
         if (content.includes(0)) continue; // no text
-        const { isQuoted } = indexQuotes(splitLines(decode(content, join(folder, path)).text));
-        for (const place of places)
-          if (!found.has(place) && isQuoted(place.snippet ?? '') === true)
-            found.set(place, { kind: 'elsewhere', path });
+        const { text } = decode(content, join(folder, path));
+        const possible = wanted.filter(({ place, word }) => !found.has(place) && text.includes(word));
+        const isQuoted = possible.length > 0 ? indexQuotes(splitLines(text)).isQuoted : undefined;
+        for (const { place } of possible)
+          if (isQuoted?.(place.snippet ?? '') === true) found.set(place, { kind: 'elsewhere', path });
       }
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
-      isGone = true;
+      isPartial = true;
     }
   }
-  for (const place of isGone ? missing : missing.slice(maxSearchedQuotes))
+  for (const place of isPartial || bytesLeft < 0 ? missing : missing.slice(maxSearchedQuotes))
     if (!found.has(place)) found.set(place, { kind: 'unchecked', path: place.path, unknown: 'archive' });
   return found;
+}
+
+/** A long word of a quote: a text without it does not have the quote, and need not be indexed. A line of dots, which is left out, has none. */
+function wordOf(quote = ''): string {
+  const words = quote.match(/\w{4,}/g) ?? [];
+  return words.reduce((best, word) => (word.length > best.length ? word : best), '');
 }
 
 /** Evidence as it is shown: a place that was sent in no file, and is found here through a mapping, cannot be checked. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
@@ -95,6 +95,7 @@ test('F140 the evidence of a quote is in the sent text of its file, however it i
 
 const quote = { line: 4, snippet: 'return db.query(sql);' };
 const foreign = { line: 1, snippet: sent['src/other.ts'] };
+const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
 
 test('F140 quotes are checked against the sent text, not the current one, and once', async (t) => {
   const fixture = await setUpFindings(t);
@@ -154,9 +155,18 @@ test('F140 a quote that was not searched for in all that was sent is never calle
   assert.deepEqual(new Set(await evidenceAfterRestart(fixture, bundle)), new Set(['unchecked: archive']));
 });
 
+test('F140 a quote is not called invented if more was sent than is searched', async (t) => {
+  const fixture = await setUpFindings(t);
+  const packed = await packRun(fixture, await find(fixture, [foreign, nowhere]), sent, 'zip');
+  const manifest = path.join(fixture.runs.folderOf(packed.id), 'manifest-0.json');
+  const { entries } = JSON.parse(await readFile(manifest, 'utf8')) as { entries: object[] };
+  const more = Array.from({ length: 30 }, (_, at) => ({ path: `${at}.js`, bytes: 5_000_000, sha256: '' }));
+  await writeFile(manifest, JSON.stringify({ entries: [...entries, ...more] }));
+  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'unchecked: archive']);
+});
+
 test('F174 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
   const fixture = await setUpFindings(t);
-  const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
   const packed = await packRun(fixture, await find(fixture, [foreign, nowhere]), sent, 'zip');
   const runFolder = fixture.runs.folderOf(packed.id);
   assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
