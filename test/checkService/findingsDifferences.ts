@@ -13,9 +13,9 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   'further prose': textPaths((kind) => kind !== 'recommendation' && kind !== 'details'),
   places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths),
   file: aliases.FILE,
-  'start line': aliases.START_LINE,
-  'end line': [...aliases.END_LINE, ...aliases.LINE_RANGE],
-  column: [...aliases.START_COLUMN, ...aliases.END_COLUMN],
+  'start line': [...aliases.START_LINE, ...aliases.START_POSITION, ...aliases.POSITION_LINE],
+  'end line': [...aliases.END_LINE, ...aliases.END_POSITION, ...aliases.LINE_RANGE],
+  column: [...aliases.START_COLUMN, ...aliases.END_COLUMN, ...aliases.POSITION_COLUMN],
   snippet: aliases.SNIPPET,
   'note on a place': aliases.PLACE_LABEL,
   target: aliases.TARGET_INDEX,
@@ -53,7 +53,7 @@ export function findingsDifferences(
 
 function partsOf(key: string): string[] {
   const normal = normalKey(key);
-  return Object.keys(parts).filter((part) => parts[part]?.some((path) => path.includes(normal)));
+  return Object.keys(parts).filter((part) => parts[part]?.some((path) => path.at(-1) === normal));
 }
 
 /** Every property name in a schema, however deep, with or without definitions. */

@@ -33,7 +33,7 @@ export const SEVERITY = keyPaths(`
   rule.default_configuration.level
 `);
 
-/** Also names of ranks or prose: a number, or a word that is not known, is no rating. */
+/** Also names of ranks or prose: they count only when they hold a known word and nothing else. */
 export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
 
 export const SEVERITY_PARTS = keyPaths('level label value name score');
@@ -117,25 +117,22 @@ export const FILE = keyPaths(`
 
 export const START_LINE = keyPaths(`
   start_line line_start line line_number lineno begin_line from region.start_line line.start
-  line.begin lines.start lines.begin line_range.start start.line begin.line range.start.line
+  line.begin lines.start lines.begin line_range.start
 `);
 
-export const END_LINE = keyPaths(`
-  end_line line_end to region.end_line line.end lines.end line_range.end end.line range.end.line
-`);
+export const END_LINE = keyPaths('end_line line_end to region.end_line line.end lines.end line_range.end');
 
 /** Both lines in one value: `[a, b]` or `"12-20"`. */
 export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
-export const START_COLUMN = keyPaths(`
-  column col start_column region.start_column start.column start.col range.start.column
-`);
-
-export const END_COLUMN = keyPaths('end_column region.end_column end.column end.col range.end.column');
-
-/** Beside one of these, lines count from 0, too, as language servers do. */
-export const START_CHARACTER = keyPaths('start.character range.start.character');
-export const END_CHARACTER = keyPaths('end.character range.end.character');
+/** Objects with a line and a column. One with `character` counts both from 0, as language servers do. */
+export const START_POSITION = keyPaths('start begin range.start');
+export const END_POSITION = keyPaths('end range.end');
+export const POSITION_LINE = keyPaths('line');
+export const POSITION_COLUMN = keyPaths('column col');
+export const POSITION_CHARACTER = keyPaths('character');
+export const START_COLUMN = keyPaths('column col start_column region.start_column');
+export const END_COLUMN = keyPaths('end_column region.end_column');
 
 /** Code; `lines` counts when it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');

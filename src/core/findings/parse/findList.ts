@@ -33,7 +33,9 @@ export interface Found {
  */
 export function findList(root: unknown): readonly Found[] | undefined {
   const found = itemsOfSarif(root)?.map(read) ?? findingsBelow(root);
-  return found?.filter(({ item }) => !isPass(item));
+  const isOfObject = ({ item }: Found): boolean => isObject(item.raw);
+  if (found === undefined || (found.length > 0 && !areMost(found, isOfObject))) return undefined;
+  return found.filter(({ item }) => !isPass(item));
 }
 
 function read(item: Item): Found {

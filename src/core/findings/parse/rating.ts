@@ -6,7 +6,7 @@ import { visibleLine } from '../../visibleText.ts';
 const maxWordLength = 200;
 const maxCwes = 100;
 const maxRatingLength = 40;
-const maxRatingWords = 3;
+const maxRatingWords = 6;
 
 /** Key by key a known word, else a number; else the CVSS score; else unrated. */
 export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severityText'> {
@@ -19,9 +19,9 @@ export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severit
     const isWord = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
     for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
-      const score = isWord ? undefined : toScore(value);
-      const severity =
-        severityOfWords(value) ?? (isScore(finding, score) ? severityOfScore(score) : undefined);
+      const severity = isWord
+        ? aliases.SEVERITY_WORDS.get(text.toLowerCase())
+        : (severityOfWords(value) ?? severityOfNumber(value, finding));
       if (severity !== undefined) return rated(severity, path, text);
       if (!isWord && text !== '') written ??= { path, text };
     }
@@ -74,12 +74,14 @@ function ratingValues(value: unknown): readonly (string | number)[] {
 /** The only severity among the few words of a rating such as `High Risk` or `S1 - critical`. In prose, "high" need not be a rating. */
 function severityOfWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
-  const words = value
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '');
+  const words = value.toLowerCase().match(/\p{L}+/gu) ?? [];
   const [first, ...others] = new Set(words.flatMap((word) => aliases.SEVERITY_WORDS.get(word) ?? []));
   return words.length <= maxRatingWords && others.length === 0 ? first : undefined;
+}
+
+function severityOfNumber(value: string | number, finding: Fields): Severity | undefined {
+  const score = toScore(value);
+  return isScore(finding, score) ? severityOfScore(score) : undefined;
 }
 
 /** The bands of CVSS 3 and 4. */

@@ -138,23 +138,32 @@ function readFile(object: Fields, depth = 0): string | undefined {
 /** What is not a whole number from 1 to `maxLine` is unknown. An end before the start is the start. */
 function readLines(place: Fields): Lines {
   const range = firstHit(place, aliases.LINE_RANGE, toLineRange);
-  const startCharacter = firstHit(place, aliases.START_CHARACTER, fromZero);
-  const endCharacter = firstHit(place, aliases.END_CHARACTER, fromZero);
-  const toLine = startCharacter === undefined ? toCount : fromZero;
+  const start = firstHit(place, aliases.START_POSITION, toPosition);
+  const end = firstHit(place, aliases.END_POSITION, toPosition);
   return ordered({
-    startLine: firstHit(place, aliases.START_LINE, toLine) ?? range?.startLine,
-    endLine: firstHit(place, aliases.END_LINE, toLine) ?? range?.endLine,
-    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? startCharacter,
-    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? endCharacter,
+    startLine: firstHit(place, aliases.START_LINE, toCount) ?? start?.line ?? range?.startLine,
+    endLine: firstHit(place, aliases.END_LINE, toCount) ?? end?.line ?? range?.endLine,
+    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? start?.column,
+    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? end?.column,
   });
 }
 
-/** A count from 1, of one that counts from 0. */
-function fromZero(value: unknown): number | undefined {
-  const index = toIndex(value);
-  return index === undefined ? undefined : toCount(index + 1);
+function toPosition(
+  value: unknown,
+): { readonly line: number; readonly column?: number | undefined } | undefined {
+  const position = fieldsOf(value);
+  const character = firstHit(position, aliases.POSITION_CHARACTER, toIndex);
+  const toLine = character === undefined ? toCount : (line: unknown) => oneMore(toIndex(line));
+  const line = firstHit(position, aliases.POSITION_LINE, toLine);
+  const column = firstHit(position, aliases.POSITION_COLUMN, toCount) ?? oneMore(character);
+  return line === undefined ? undefined : { line, column };
 }
 
+/** From 0. */
 function toIndex(value: unknown): number | undefined {
   return value === 0 ? 0 : toCount(value);
+}
+
+function oneMore(index: number | undefined): number | undefined {
+  return index === undefined ? undefined : toCount(index + 1);
 }

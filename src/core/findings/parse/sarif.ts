@@ -81,16 +81,15 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
   return new AssessmentError('malformedFindings', { subject, detail });
 }
 
-/** What the tool says about its failure, or empty; undefined if it did not fail. Where it did not look, any notification is a failure. */
+/** What the tool says about its failure, or empty; undefined if it did not fail. Where it has looked, only an error is a failure. */
 function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
-  const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
+  const invocations = parts.flatMap((part) => listAt(part, 'invocations')).filter(isObject);
   const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications'].flatMap((key) =>
     invocations.flatMap((each) => listAt(each, key)),
   );
-  const hasFailed =
-    invocations.some((each) => isObject(each) && each['executionSuccessful'] === false) ||
-    notifications.some((each) => !hasLooked || (isObject(each) && each['level'] === 'error'));
-  if (!hasFailed) return undefined;
+  const hasFailed = invocations.some((each) => each['executionSuccessful'] === false);
+  const hasError = notifications.some((each) => isObject(each) && each['level'] === 'error');
+  if (!hasError && (hasLooked || (!hasFailed && notifications.length === 0))) return undefined;
   const texts = notifications.map((each) => toFreeText(objectAt(each, 'message')));
   return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
 }
@@ -162,12 +161,10 @@ function toRule(rule: unknown): JsonObject {
 
 /** Resolves the `index` and `uriBaseId` of an artifact’s location (3.4). */
 function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
-  const bases = objectAt(run, 'originalUriBaseIds');
-  const ids = Object.keys(bases).slice(0, maxBases);
-  const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(bases, id)]));
+  const prefixOf = createPrefixFinder(objectAt(run, 'originalUriBaseIds'));
   const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
     typeof uri === 'string'
-      ? decoded(`${isAbsolute(uri) ? '' : (wholes.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
+      ? decoded(`${isAbsolute(uri) ? '' : prefixOf(uriBaseId)}${uri.slice(0, maxUri)}`)
       : undefined;
   // Once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
@@ -190,15 +187,35 @@ function decoded(uri: string): string {
 }
 
 /**
- * A base with those around it. One in a base without a URI, which is the repository, is a prefix of paths; one on another machine is kept whole, and its
- * end tells.
+ * What stands before a path with a base: the part below the outermost base around it, which is the repository. A base that is not in another one may be
+ * any folder of the repository on another machine: it is kept whole, and its end tells.
  */
-function wholeBase(bases: JsonObject, id: string, depth = 0): string {
-  const { uri, uriBaseId } = objectAt(bases, id);
-  const text = typeof uri === 'string' ? uri.slice(0, maxUri) : '';
-  const whole = text === '' || text.endsWith('/') ? text : `${text}/`;
-  if (isAbsolute(whole) || typeof uriBaseId !== 'string' || depth > maxNesting) return whole;
-  return wholeBase(bases, uriBaseId, depth + 1) + whole;
+function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
+  const ids = Object.keys(bases).slice(0, maxBases);
+  const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(id, bases)]));
+  const all = [...wholes.values()].filter(isAbsolute);
+  const roots = all
+    .filter((root) => !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(root))
+    .filter((root) => all.some((whole) => whole !== root && whole.startsWith(root)))
+    .toSorted((one, other) => one.length - other.length);
+  return (id) => {
+    const whole = wholes.get(id) ?? '';
+    if (isWebAddress(whole)) return whole;
+    return whole.slice(roots.find((root) => whole.startsWith(root))?.length ?? 0);
+  };
+}
+
+/** At most a little longer than any path. */
+function wholeBase(id: string, bases: JsonObject): string {
+  let whole = '';
+  let base: JsonObject | undefined = objectAt(bases, id);
+  for (let count = 0; base !== undefined && count < maxNesting && whole.length < maxUri; count += 1) {
+    const { uri, uriBaseId }: JsonObject = base;
+    if (typeof uri === 'string' && uri !== '')
+      whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
+    base = typeof uriBaseId === 'string' && !isAbsolute(whole) ? objectAt(bases, uriBaseId) : undefined;
+  }
+  return whole;
 }
 
 function isAbsolute(uri: string): boolean {

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  type BlockKind,
   MAX_PATH,
   type ReportedFinding,
   SEVERITIES,
   splitReported,
   toPlainFinding,
 } from '../../../../src/core/findings/finding.ts';
-import * as aliases from '../../../../src/core/findings/parse/aliases.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { readOne } from './readOne.ts';
 
@@ -23,44 +21,77 @@ function partOf(found: ReportedFinding, part: Part): unknown {
   return found.places.map(({ path, startLine = '?' }) => `${path}:${String(startLine)}`).join(' ');
 }
 
-/** The names under which texts of one kind may stand. */
-const namesOf = (wanted: BlockKind) =>
-  aliases.BLOCKS.flatMap(({ kind, paths }) => (kind === wanted ? paths : []));
-const placeNames = [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths);
-
+const untitled = { title: undefined, cwe: 1 };
+const inList = [{ file: 'src/a.py', line: 3 }];
+const cvss = { score: 9.8, vector: undefined };
 const file = { file: 'a.py' };
 const place = { file: 'a.py', line: 1 };
 const vector = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
 
 describe('F107 a part is read under each of its names:', () => {
-  for (const [part, paths, value, expected, beside = {}] of [
-    ['id', aliases.ID, 7, '7'],
-    ['title', aliases.TITLE, 'SQL', 'SQL', { title: undefined, cwe: 1 }],
-    ['severity', aliases.SEVERITY, 'High', 'high'],
-    ['description', namesOf('details'), 'd', 'd'],
-    ['recommendation', namesOf('recommendation'), 'r', 'r'],
-    ['blocks', namesOf('rootCause'), 'x', [{ kind: 'rootCause', text: 'x' }]],
-    ['blocks', namesOf('reproductionSteps'), ['x', 'y'], [{ kind: 'reproductionSteps', text: '1. x\n2. y' }]],
-    ['cwes', [...aliases.CWE, ...aliases.CWE_AMONG], ['CWE-89', 'CWE-20', 'CWE-89'], [89, 20]],
-    ['cvss', aliases.CVSS_SCORE, '9.8', { score: 9.8, vector: undefined }],
-    ['cvss', aliases.CVSS_VECTOR, vector, { score: undefined, vector }],
-    ['confidence', aliases.CONFIDENCE, 0.87, '0.87'],
-    ['places', placeNames, [{ file: 'src/a.py', line: 3 }], 'src/a.py:3'],
-    ['places', aliases.FILE, 'src/a.py', 'src/a.py:?'],
-    ['places', aliases.START_LINE, '12', 'a.py:12', file],
-    ['endLine', aliases.END_LINE, 20, 20, { ...file, start_line: 1 }],
-    ['startColumn', aliases.START_COLUMN, 7, 7, place],
-    ['endColumn', aliases.END_COLUMN, 9, 9, place],
-    ['snippet', aliases.SNIPPET, '  x = 1', '  x = 1', place],
-    ['targetIndex', aliases.TARGET_INDEX, 1, 1, place],
+  const codeBlock = '```\nx\n```';
+  for (const [part, names, value, expected, beside = {}] of [
+    ['id', 'id finding_id vulnerability_id uuid guid fingerprint number', 7, '7'],
+    ['title', 'title name summary rule_name type category check_id rule_id', 'SQL', 'SQL', untitled],
+    ['severity', 'severity severity_level risk risk_level level priority impact', 'High', 'high'],
+    [
+      'severity',
+      'properties.severity severity.level severity.value severity.name severity.score',
+      '8',
+      'high',
+    ],
+    ['description', 'description details detail message explanation rationale overview body', 'd', 'd'],
+    ['recommendation', 'recommendation recommendations remediation solution fix suggested_fix', 'r', 'r'],
+    ['recommendation', 'mitigation countermeasure countermeasures how_to_fix', 'r', 'r'],
+    ['recommendation', 'remediation_steps suggestion recommended_fix', 'r', 'r'],
+    ['blocks', 'impact', 'x', [{ kind: 'impact', text: 'x' }]],
+    ['blocks', 'exploit_scenario', 'x', [{ kind: 'exploitScenario', text: 'x' }]],
+    ['blocks', 'attack_scenario', 'x', [{ kind: 'attackScenario', text: 'x' }]],
+    ['blocks', 'evidence', 'x', [{ kind: 'evidence', text: 'x' }]],
+    ['blocks', 'reproduction_steps', ['x', 'y'], [{ kind: 'reproductionSteps', text: '1. x\n2. y' }]],
+    ['blocks', 'root_cause technical_analysis', 'x', [{ kind: 'rootCause', text: 'x' }]],
+    ['blocks', 'poc poc_description proof_of_concept', 'x', [{ kind: 'proofOfConcept', text: 'x' }]],
+    ['blocks', 'poc_script_code', 'x', [{ kind: 'proofOfConcept', text: codeBlock }]],
+    [
+      'cwes',
+      'cwe cwe_id cwe_ids cwes taxonomy.cwe identifiers tags',
+      ['CWE-89', 'CWE-20', 'CWE-89'],
+      [89, 20],
+    ],
+    ['cvss', 'cvss cvss_score score cvss.score cvss.base_score severity.score', '9.8', cvss],
+    ['cvss', 'cvss.vector cvss.vector_string vector_string cvss', vector, { score: undefined, vector }],
+    ['confidence', 'confidence probability', 0.87, '0.87'],
+    ['places', 'locations location affected_locations code_locations occurrences', inList, 'src/a.py:3'],
+    ['places', 'affected_files files code_snippets evidence code_evidence', inList, 'src/a.py:3'],
+    ['places', 'nodes source sink trace', inList, 'src/a.py:3'],
+    ['places', 'file file_path path filename relative_path uri source_file ref', 'src/a.py', 'src/a.py:?'],
+    ['places', 'start_line line_start line line_number lineno begin_line from', '12', 'a.py:12', file],
+    ['places', 'start.line begin.line region.start_line range.start.line', '12', 'a.py:12', file],
+    ['endLine', 'end_line line_end to end.line region.end_line', 20, 20, place],
+    ['startColumn', 'column col start_column', 7, 7, place],
+    ['endColumn', 'end_column', 9, 9, place],
+    ['snippet', 'snippet snippet.text code code_snippet lines', '  x = 1', '  x = 1', place],
+    ['targetIndex', 'target_index', 1, 1, place],
   ] as const)
-    test(`${part}, ${JSON.stringify(value)}`, () => {
-      for (const path of paths) {
-        const named = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
-        const item = { title: 't', ...beside, ...named };
-        assert.deepEqual(partOf(readOne(item), part), expected, path.join('.'));
+    test(`${part} under ${names.split(' ', 1)[0] ?? ''}`, () => {
+      for (const name of names.split(' ')) {
+        const named = name.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+        const item = { title: 't', ...beside, ...(named as object) };
+        assert.deepEqual(partOf(readOne(item), part), expected, name);
       }
     });
+
+  test('every word for a severity, in any letter case', () => {
+    for (const [severity, words] of Object.entries({
+      critical: 'critical 重大 blocker',
+      high: 'high 高 error important',
+      medium: 'medium 中 moderate warning',
+      low: 'low 低 minor note',
+      none: 'none なし info informational 情報',
+    }))
+      for (const word of words.split(' ').flatMap((each) => [each, each.toUpperCase()]))
+        assert.equal(readOne({ title: 't', severity: word }).severity, severity, word);
+  });
 
   test('in every spelling', () => {
     const { id, places } = readOne({ Title: 't', 'Finding-ID': 7, FILE_PATH: 'a.py', 'start line': 3 });
@@ -115,6 +146,15 @@ describe('a rating:', () => {
     [{ severity: { name: 'P1', score: 8.8 } }, 'high', '8.8'],
     [{ severity: { level: '', name: 'P3', score: 88 } }, 'unrated', 'P3'],
     [{ severity: 'High Risk' }, 'high', 'High Risk'],
+    [{ severity: 'High (CVSS 8.1)' }, 'high', 'High (CVSS 8.1)'],
+    [{ severity: 'High risk of data loss' }, 'high', 'High risk of data loss'],
+    [
+      { severity: 'Anybody can read what is of high value' },
+      'unrated',
+      'Anybody can read what is of high value',
+    ],
+    [{ impact: 'Error message disclosure' }, 'unrated'],
+    [{ impact: ' HIGH ' }, 'high'],
     [{ severity: 'S1 - critical' }, 'critical', 'S1 - critical'],
     [{ severity: '危険度：高' }, 'high', '危険度：高'],
     [{ severity: 'low to medium' }, 'unrated', 'low to medium'],
@@ -196,6 +236,7 @@ describe('the lines of a place:', () => {
     [{ line: '12 14' }],
     [{ start: { line: 1, col: 7 } }, 1, undefined, 7],
     [{ range: { start: { line: 0, character: 4 }, end: { line: 2, character: 0 } } }, 1, 3, 5, 1],
+    [{ line: 12, range: { start: { line: 11, character: 4 } } }, 12, undefined, 5],
     [{ range: { start: { line: 1, column: 4 }, end: { line: 2 } } }, 1, 2, 4],
     [{ line: 4, col: 2, end_line: 4, end_column: 1 }, 4, 4, 2],
     [{ line: 4, col: 2, end_line: 3 }, 4, 4, 2],

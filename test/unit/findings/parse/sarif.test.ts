@@ -75,6 +75,7 @@ describe('F173 the path of a SARIF location', () => {
   const nested = { SRC: { uri: 'src/', uriBaseId: 'ROOT' }, ROOT: {} };
   const inSrc = { uri: 'main.c', uriBaseId: 'SRC' };
   const inRoot = { ROOT: { uri: 'file:///C:/shop/' }, MID: { uri: 'a', uriBaseId: 'ROOT' } };
+  const inCi = { uri: 'file:///ci/' };
   const inThat = { ...inRoot, SRC: { uri: 'b/', uriBaseId: 'MID' } };
 
   for (const [name, location, originalUriBaseIds, path] of [
@@ -83,7 +84,9 @@ describe('F173 the path of a SARIF location', () => {
     ['none without an artifact', { index: 7 }, {}, undefined],
     ['as written without a base', inSrc, undefined, 'main.c'],
     ['below a base elsewhere', inSrc, { SRC: { uri: 'file:///ci/web/' } }, 'file:///ci/web/main.c'],
-    ['below a base in that', inSrc, inThat, 'file:///C:/shop/a/b/main.c'],
+    ['below a base in that', inSrc, inThat, 'a/b/main.c'],
+    ['below the outermost base', { uri: 'b.c', uriBaseId: 'ROOT' }, inThat, 'b.c'],
+    ['below bases of the whole disk', inSrc, { R: { uri: 'file:///' }, SRC: inCi }, 'file:///ci/main.c'],
     ['as written below bases in a circle', inSrc, { SRC: { uri: '', uriBaseId: 'SRC' } }, 'main.c'],
     ['as written if it is absolute', { ...inSrc, uri: 'file:///x/a.c' }, nested, 'file:///x/a.c'],
     ['without percent escapes', { uri: 'src/a%20b%E6%B3%A8.c' }, {}, 'src/a b注.c'],
@@ -156,12 +159,19 @@ describe('F187 what many results of a SARIF log repeat takes little time and mem
   const replacements = Array.from({ length: 100 }, () => ({}));
   const fixes = [{ artifactChanges: [{ artifactLocation: { index: 0 }, replacements }] }];
   const inBase = at({ uri: 'main.c', uriBaseId: 'SRC' }, { startLine: 3 });
+  const bases = Array.from({ length: 50 }, (_, base) => {
+    return [`B${String(base)}`, { uri: 'x/'.repeat(2_000), uriBaseId: `B${String(base + 1)}` }] as const;
+  });
+  const inBases = Array.from({ length: 9_000 }, () => ({ location: { uri: 'a.c', uriBaseId: 'B0' } }));
   const run = {
-    originalUriBaseIds: { SRC: { uri: `file:///${'x/'.repeat(500_000)}` } },
-    artifacts: [{ location: { uri: 'x/'.repeat(2_000) } }],
+    originalUriBaseIds: {
+      SRC: { uri: `file:///${'x/'.repeat(500_000)}` },
+      ...Object.fromEntries(bases),
+    },
+    artifacts: [{ location: { uri: 'x/'.repeat(2_000) } }, ...inBases],
   };
   for (const [name, result, length] of [
-    ['a base of 1 MB', { locations: [inBase] }, 1_000],
+    ['bases of 1 MB, and of 50 levels', { locations: [inBase] }, 1_000],
     ['links to a long path', { message: links, relatedLocations: [location] }, 60],
     ['fixes of a long path', { fixes }, 1_000],
   ] as const)
@@ -216,7 +226,7 @@ describe('F173 a SARIF log without results', () => {
     ['whose results are null', { runs: [{ tool, results: null }] }, 'noResults'],
     ['whose results are absent', { runs: [{ tool }] }, 'noResults'],
     ['of a tool that failed', { runs: [{ tool, invocations: [failed] }] }, 'toolFailed', message.text],
-    ['of one that gives no reason', { runs: [{ tool, results: [], invocations: [silent] }] }, 'toolFailed'],
+    ['of one that gives no reason', { runs: [{ tool, invocations: [silent] }] }, 'toolFailed'],
     [
       'of one that failed elsewhere',
       { runs: [], inlineExternalProperties: [{ invocations: [noted] }] },
@@ -230,7 +240,8 @@ describe('F173 a SARIF log without results', () => {
     });
 
   test('has no findings if its tool looked', () => {
-    const runs = [{ tool, results: [], invocations: [noted] }, { tool, results: null }, {}];
+    const invocations = [noted, silent];
+    const runs = [{ tool, results: [], invocations }, { tool, results: null }, {}];
     assert.deepEqual(readLog({ runs }), []);
   });
 });

@@ -91,6 +91,7 @@ describe('where the findings are', () => {
       { error: { message: 'not found', path: '/v1/runs' } },
       { results: [{ check_id: 'C1' }, { check_id: 'C2' }, a] },
       ['SQL injection in a.js:12', a],
+      { runs: [{ results: [1, 2, 3] }] },
       { findings: ['SQL injection in a.js:12', 'XSS in b.js:3'] },
       { sites: [{ label: 'here', where: 'src/a.ts' }], list: [] },
       { name: 'Review', files: [{ path: 'src/a.ts' }] },
