@@ -163,7 +163,11 @@ export class FindingStore implements Disposable {
     const former = this.#placed().find((placed) => placed.run.id === run.id);
     const used = [present, ...earlierRuns(runs.all(), present)];
     await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
-    if (!force && former?.result && (await isCurrent(former.result.head, present, this.#deps))) return former;
+    const isUpToDate =
+      !force &&
+      former?.result !== undefined &&
+      (await isCurrent(former.result.head, present, this.#deps).catch(() => false)); // reading says why
+    if (isUpToDate) return former;
     const onFirst = former === undefined ? showEarly : undefined;
     const placing = { mappings: readMappings(mappings), texts: () => texts(() => true), onFirst };
     const placed = await readPlaced(present, this.#deps, placing);

@@ -103,7 +103,7 @@ export async function withPlaces(
   if (result === undefined) return placed;
   const byRun = [...Map.groupBy(allFound(result), (each) => each.run)].map(async ([id, found]) => {
     const of = id === run.id ? run : runs.get(id);
-    if (of === undefined || !found.some(isWanted)) return [];
+    if (of === undefined || !found.some(({ finding }) => finding.places.some(isWanted))) return [];
     const folder = runs.folderOf(id);
     const head = id === run.id ? result.head : await readHead(folder);
     return [findingsOfRun(of, folder, found, head?.knowsSent ?? [], mappings)];
@@ -143,7 +143,7 @@ export async function addOwners(
     return { ...placed, result: { ...result, owners } };
   } catch (error) {
     source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
-    return placed;
+    return { ...placed, result: { ...result, owners: undefined } };
   }
 }
 
@@ -211,18 +211,17 @@ function segmentsOf(path: string): readonly string[] {
     .filter((segment) => segment !== '');
 }
 
-/** Places the findings again that have a place in some files. The run itself if none has. */
+/** Places again what is in some files. The run itself if nothing is. */
 export async function placeAgain(
   placed: PlacedRun,
   isIn: (file: string) => boolean,
   source: PlacingSource,
   placing: Omit<Placing, 'runs' | 'follow'>,
 ): Promise<PlacedRun> {
-  const { result } = placed;
-  const isWanted = (found: ResultFinding): boolean =>
-    result !== undefined && placesOf(found, result).some(({ file }) => isIn(file));
-  const hasSome = result !== undefined && allFound(result).some(isWanted);
-  return hasSome
+  const { places } = placed.result ?? nowhere;
+  const wanted = new Set([...places].flatMap(([place, now]) => (now && isIn(now.file) ? [place] : [])));
+  const isWanted = (place: Place): boolean => wanted.has(place);
+  return wanted.size > 0
     ? withPlaces(placed, { ...placing, runs: source.runs, follow: followIn(source), isWanted })
     : placed;
 }

@@ -96,7 +96,10 @@ export async function setUpFindings(
       mappings: makeMemory(),
       log: silent,
       isOpenHere: (folder) => open.has(folder),
-      texts: () => ({ edited: texts, opened, encodings: inShiftJis() }),
+      texts: (isWanted) => {
+        const of = (all: ReadonlyMap<string, string>) => new Map([...all].filter(([file]) => isWanted(file)));
+        return { edited: of(texts), opened: of(opened), encodings: inShiftJis() };
+      },
       workerFile,
       encodings: inShiftJis,
       memory: createMemory(),

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../silentLog.ts';
+import { withLinks } from '../core/systemSkips.ts';
 import { clock, finding, type FindingFixture, setUpFindings, titles } from './findingFixture.ts';
 
 const downloaded = [{ name: 'findings', file: 'findings.json', at: 9 }];
@@ -121,6 +122,22 @@ test('an unreadable previous run marks nothing, is named, and is read again unti
   const read = await store.read(run);
   assert.deepEqual([read.shown[0]?.verdict, change(), heard], ['stillThere', 'stillThere', 1]);
 });
+
+test(
+  'F187 a run whose findings file cannot be looked at says why, and others are loaded',
+  withLinks,
+  async (t) => {
+    const fixture = await setUpFindings(t, 'shop', 'tool');
+    const run = await fixture.addRun(['shop'], finding('lost'));
+    await fixture.addRun(['tool'], finding('fine'));
+    const file = path.join(fixture.runs.folderOf(run.id), 'findings.json');
+    await rm(file);
+    await symlink(file, file);
+    await fixture.store.load();
+    assert.deepEqual(titles(fixture), ['fine']);
+    assert.equal(fixture.store.failureOf(run.id)?.kind, 'storage');
+  },
+);
 
 test('a folder that reappears is polled like its files', async (t) => {
   const fixture = await setUpFindings(t);

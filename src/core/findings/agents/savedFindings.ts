@@ -7,13 +7,13 @@ import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
+import type { Place } from '../finding.ts';
 import { findingsMarkOf } from '../parse/readFindings.ts';
 import { type EditorTexts, followFiles } from '../place/currentPlaces.ts';
 import { utf8Only } from '../place/sentFiles.ts';
 import { findOwners } from '../place/owners.ts';
 import { type Follow, placesOf } from '../place/placement.ts';
 import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces, withPlaces } from '../placedRun.ts';
-import type { ResultFinding } from '../result/result.ts';
 import { resultName } from '../result/resultFile.ts';
 import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
 import { folderOf, mainPlaceOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
@@ -149,9 +149,9 @@ async function placeNow(
   folders: ReadonlySet<string>,
   runs: Pick<RunStore, 'get' | 'folderOf'>,
 ): ReturnType<ToolFindings['place']> {
-  const wanted = new Set(findings.map(({ finding }) => finding));
+  const wanted = new Set(findings.flatMap(({ finding }) => finding.places));
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
-  const isWanted = ({ finding }: ResultFinding): boolean => wanted.has(finding);
+  const isWanted = (place: Place): boolean => wanted.has(place);
   const placed = await Promise.all(
     loaded.map((each) => withPlaces(each, { runs, mappings: {}, texts: () => noTexts, follow, isWanted })),
   );

@@ -240,6 +240,7 @@ export function getFinding(
   shown: ToolFinding & WithDetails,
   confirmations: readonly Confirmation[] = [],
 ): object {
+  const tested = confirmations.length === 0 ? undefined : confirmations;
   return {
     finding: toolName(shown),
     fingerprint: shown.fingerprint,
@@ -254,7 +255,7 @@ export function getFinding(
       ...(drift === 'gone' ? {} : { startLine, endLine }),
       drift,
     })),
-    confirmLive: confirmations.map(({ run, feature, perspective, result, found }) => ({
+    confirmLive: tested?.map(({ run, feature, perspective, result, found }) => ({
       run: run.id,
       feature,
       perspective,

@@ -90,8 +90,8 @@ export interface PlaceOptions {
   /** What editors have now. */
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
-  /** The other findings stay where they were. */
-  readonly isWanted?: ((found: ResultFinding) => boolean) | undefined;
+  /** The other places stay as they were. */
+  readonly isWanted?: ((place: Place) => boolean) | undefined;
   /** Gets what is known once the first files are read. */
   readonly onFirst?: ((placed: PlacedFiles) => void) | undefined;
   readonly clock?: Pick<Clock, 'sleep'>;
@@ -129,8 +129,8 @@ export async function placeFindings(
     const { id, targets } = each.run;
     const locate = locateIn(each);
     const places = each.found
-      .filter(isWanted)
-      .flatMap(({ finding, sent }) => finding.places.map((place, at): PlaceAsSent => [place, sent[at]]));
+      .flatMap(({ finding, sent }) => finding.places.map((place, at): PlaceAsSent => [place, sent[at]]))
+      .filter(([place]) => isWanted(place));
     return [...Map.groupBy(places, keyOfFile).values()].flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
@@ -146,6 +146,7 @@ export async function placeFindings(
           isOpen,
           locate: () => locate(first),
           places: group.map(([place]) => place),
+          was: former.places.get(first[0]),
         },
       ];
     });
@@ -163,24 +164,21 @@ export async function placeFindings(
   };
   const others: PlacesOfFile[] = [];
   const ask = askFolders(clock);
-  const place = async ({
-    run,
-    path,
-    sent,
-    folder,
-    locate,
-    places,
-  }: (typeof groups)[number]): Promise<void> => {
-    const file = await ask(folder, locate);
-    if (file === undefined) {
+  const place = async (group: (typeof groups)[number]): Promise<void> => {
+    const { run, path, sent, folder, places, was } = group;
+    const found = await ask(folder, group.locate);
+    if (found === undefined && was !== undefined) {
+      const file = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
+      add({ run, file, places }, { places: places.map(() => ({ drift: 'gone' })), isChanged: true });
+    } else if (found === undefined) {
       missing.add(sent?.path ?? path);
       for (const each of places) placed.set(each, undefined);
-    } else if (file !== 'silent') {
-      const each = { run, file, places };
-      const state = await ask(folder, () => stateOf(file));
+    } else if (found !== 'silent') {
+      const each = { run, file: found, places };
+      const state = await ask(folder, () => stateOf(found));
       if (state === 'other') others.push(each);
       else add(each, asReported(each, { isAsSent: state === 'asSent' }));
-    } else if (sent !== undefined) {
+    } else if (sent !== undefined && was === undefined) {
       const unread = { run, file: { ...sent, file: `${folder}/${sent.path}`, sent }, places };
       add(unread, asReported(unread));
     }

@@ -268,8 +268,10 @@ export async function followFiles(
   return (await ask(job, source)) as readonly CurrentPlaces[];
 }
 
+const maxOwnersMs = 10_000;
+
 export async function askForOwners(files: ReadonlySet<string>, source: ResultSource): Promise<FoundOwners> {
-  return (await ask({ kind: 'owners', files }, source)) as FoundOwners;
+  return (await ask({ kind: 'owners', files }, source, { maxMs: maxOwnersMs })) as FoundOwners;
 }
 
 /** Makes the file of an export. Throws what `readResult` of the run throws, and the signal's reason. */

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { open, readFile, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -17,7 +17,6 @@ import {
 } from '../finding.ts';
 import { reportKey } from '../identity.ts';
 import type { SentFile } from '../place/sentFiles.ts';
-import { inSlices } from '../../yieldingWork.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /*
@@ -34,7 +33,8 @@ const savedHeadSchema = z.extend(headSchema, { sha256: z.string() });
 const findingsPerLine = 500;
 const lineEnd = 10;
 const maxBytes = 16 * 1024 * 1024;
-const maxHeadBytes = 256 * 1024;
+/** What is read of a file at once. */
+const partBytes = 256 * 1024;
 const maxDetailsBytes = 256 * 1024 * 1024;
 
 type Shared = Pick<ResultFinding, 'run' | 'file' | 'home' | 'folder'>;
@@ -106,34 +106,30 @@ export function readHead(runFolder: string): Promise<ResultHead | undefined> {
 /** The first line of a result. */
 async function readFirst<T>(runFolder: string, schema: z.ZodMiniType<T>): Promise<T | undefined> {
   return unlessUnreadable(async () => {
-    const file = await open(join(runFolder, resultName));
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxHeadBytes), 0, maxHeadBytes, 0);
-      const [line] = linesIn(buffer.subarray(0, bytesRead));
-      return line && parsed(line, schema);
-    } finally {
-      await file.close();
-    }
+    for await (const line of linesOf(join(runFolder, resultName), maxBytes)) return parsed(line, schema);
+    return undefined;
   });
 }
 
 /** Undefined where there is none that this version can read, or a damaged one. Lets others work between two lines. */
 export async function readSaved(runFolder: string): Promise<RunResult | undefined> {
   return unlessUnreadable(async () => {
-    const content = await readWhole(join(runFolder, resultName), maxBytes);
-    const [first, ...lines] = linesIn(content);
+    const all: Buffer[] = [];
+    for await (const line of linesOf(join(runFolder, resultName), maxBytes)) all.push(line);
+    const [first, ...lines] = all;
     const head = first && parsed(first, savedHeadSchema);
-    const isWhole = first && hash('sha256', content.subarray(first.length + 1), 'hex') === head?.sha256;
-    if (head === undefined || isWhole !== true) return undefined;
+    const digest = createHash('sha256');
+    for (const line of lines) digest.update(line).update('\n');
+    if (head === undefined || digest.digest('hex') !== head.sha256) return undefined;
     const [table, ...lists] = lines;
     const shared = JSON.parse(String(table)) as Table;
-    const all: ResultFinding[] = [];
+    const found: ResultFinding[] = [];
     for (const list of lists) {
       await setImmediate();
-      for (const each of JSON.parse(String(list)) as readonly Line[]) all.push(toFinding(each, shared));
+      for (const each of JSON.parse(String(list)) as readonly Line[]) found.push(toFinding(each, shared));
     }
     const { findings } = head.counts;
-    return { head, findings: all.slice(0, findings), absent: all.slice(findings) };
+    return { head, findings: found.slice(0, findings), absent: found.slice(findings) };
   });
 }
 
@@ -171,17 +167,25 @@ function parsed<T>(line: Buffer, schema: z.ZodMiniType<T>): T | undefined {
   return schema.safeParse(JSON.parse(line.toString('utf8'))).data;
 }
 
-/** Empty for a larger file. */
-async function readWhole(path: string, maxFileBytes: number): Promise<Buffer> {
-  return (await stat(path)).size > maxFileBytes ? Buffer.alloc(0) : readFile(path);
-}
-
-/** The lines that end. */
-function* linesIn(content: Buffer): Generator<Buffer, void> {
-  let start = 0;
-  for (let end = content.indexOf(lineEnd); end >= 0; end = content.indexOf(lineEnd, start)) {
-    yield content.subarray(start, end);
-    start = end + 1;
+/** The lines that end, up to a number of bytes of a file. */
+async function* linesOf(path: string, maxFileBytes: number): AsyncGenerator<Buffer, void> {
+  const file = await open(path);
+  try {
+    let rest = Buffer.alloc(0);
+    for (let read = 0; read < maxFileBytes && rest.length < maxBytes;) {
+      const part = await file.read(Buffer.allocUnsafe(partBytes), 0, partBytes, read);
+      if (part.bytesRead === 0) return;
+      read += part.bytesRead;
+      const text = Buffer.concat([rest, part.buffer.subarray(0, part.bytesRead)]);
+      let start = 0;
+      for (let end = text.indexOf(lineEnd); end >= 0; end = text.indexOf(lineEnd, start)) {
+        yield text.subarray(start, end);
+        start = end + 1;
+      }
+      rest = text.subarray(start);
+    }
+  } finally {
+    await file.close();
   }
 }
 
@@ -222,20 +226,18 @@ export async function readDetails(
   indexes: ReadonlySet<number>,
 ): Promise<DetailsByIndex | undefined> {
   return unlessUnreadable(async () => {
-    const [first, ...lines] = linesIn(await readWhole(join(runFolder, detailsName), maxDetailsBytes));
-    if (first === undefined || parsed(first, detailsHeadSchema)?.file !== file) return undefined;
+    let isOfFile = false;
     const found = new Map<number, Details>();
-    const read = function* (): Generator<undefined, boolean> {
-      for (const line of lines) {
-        if (!indexes.has(Number.parseInt(line.toString('latin1', 1, 12), 10))) continue;
-        yield;
-        const [index = 0, saved = '', details = {}] = parsed(line, detailsLineSchema) ?? [];
-        if (hashOf(details) !== saved) return false;
-        found.set(index, details as unknown as Details);
-      }
-      return found.size === indexes.size;
-    };
-    return (await inSlices(read())) ? found : undefined;
+    for await (const line of linesOf(join(runFolder, detailsName), maxDetailsBytes)) {
+      isOfFile ||= parsed(line, detailsHeadSchema)?.file === file;
+      if (!isOfFile) return undefined;
+      if (!indexes.has(Number.parseInt(line.toString('latin1', 1, 12), 10))) continue;
+      const [index = 0, saved = '', details = {}] = parsed(line, detailsLineSchema) ?? [];
+      if (hashOf(details) !== saved) return undefined;
+      found.set(index, details as unknown as Details);
+      if (found.size === indexes.size) return found;
+    }
+    return undefined;
   });
 }
 

@@ -399,7 +399,7 @@ async function watched(t: TestContext, fixture: FindingFixture, more = '') {
     watch(require('node:dgram'), ['createSocket'], named('dgram'));
     watch(require('node:dns'), ['lookup', 'resolve'], named('dns'));
     watch(require('node:child_process').ChildProcess.prototype, ['spawn'], named('child_process'));
-    watch(fs.promises, ['readFile'], read);
+    watch(fs.promises, ['readFile', 'open'], read);
     watch(fs, ['open'], read);
     note('watched');
   `;

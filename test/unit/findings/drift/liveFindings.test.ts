@@ -43,6 +43,16 @@ test('insertions above are followed at once, saved or not, and undone', async (t
   assert.equal(seen(), 'same 3');
 });
 
+test('what a person types in a file moves no place of the same finding in another file', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const both = { locations: ['a.js', 'b.js'].map((name) => ({ file: name, line: 3 })) };
+  await fixture.addRun(['shop'], finding('found', both), { 'a.js': code, 'b.js': code });
+  const lines = (): unknown => fixture.store.all()[0]?.places.map(({ startLine }) => startLine);
+  await fixture.edit(path.join(fixture.root, 'shop', 'b.js'), above + code);
+  await fixture.edit(path.join(fixture.root, 'shop', 'a.js'), `// one\n${code}`);
+  assert.deepEqual(lines(), [4, 53]);
+});
+
 test('a changed file that no worker can follow is shown as reported', async (t) => {
   const shop = await openShop(t);
   await writeFile(shop.file, above + code);

@@ -238,6 +238,9 @@ describe('findings for code scanning', () => {
     assert.deepEqual(placeOf(results[4]), ['services/shop/package.json', 1, 1, 1, 2]);
     assert.match(results[4]?.message.text ?? '', /^Nowhere\.[^]*names no file of this repository/);
     assert.doesNotMatch(results[3]?.message.text ?? '', /names no file/);
+    const related = [{ file: 'src/app.js', role: 'related' }];
+    const [beside] = await resultsOf([{ ...line3, related_locations: related }]);
+    assert.equal(beside?.relatedLocations, undefined, 'a place without a line says nothing more');
   });
 
   test('F151 that are absent are included at the lines of the run that reported them, unless settled or changed', async () => {

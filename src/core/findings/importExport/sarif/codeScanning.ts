@@ -56,10 +56,13 @@ export function toCodeScanning(
   const { folders, uri, commit } = repository;
   const inMainFile: Place = { path: mainFile.path };
   const places = new Map([...assessed, [inMainFile, mainFile]]);
+  const mains = new Set([inMainFile, ...listed.flatMap(({ finding }) => mainPlacesOf(finding).slice(0, 1))]);
   const locate = (place: Place) => {
     const found = places.get(place);
     const artifactLocation = locationIn(folders, found);
-    return artifactLocation && { artifactLocation, region: found?.region ?? firstLine };
+    // Of the other places, those without a line say nothing.
+    const region = found?.region ?? (mains.has(place) ? firstLine : undefined);
+    return artifactLocation && region && { artifactLocation, region };
   };
   const all = listed.map((shown) => {
     const { finding, details } = shown;
