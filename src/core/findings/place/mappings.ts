@@ -56,7 +56,8 @@ export async function visitMapped(
     .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
   const mapped = best && toSegments(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
-  return mapped && folder.visit(mapped.join('/'));
+  const found = mapped && (await folder.visit(mapped.join('/')));
+  return typeof found === 'object' ? found : undefined;
 }
 
 export interface MappingPlan {

@@ -56,7 +56,7 @@ export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwner
     try {
       const step = limitTime();
       const text = readRegularFile(target, { maxBytes, followLink: false })?.toString('utf8') ?? '';
-      const { sections, skipped } = parseOwners(text, format);
+      const { sections, skipped } = parseOwners(text, format ?? formatOf(text));
       const known = inRepository.map(
         (each) => [each, ownersOf(pathInside(repository.root, each) ?? '', sections, step)] as const,
       );
@@ -76,26 +76,39 @@ function unlessOfDisk(error: unknown): undefined {
   if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
 }
 
-/** The first CODEOWNERS file of a repository. Its format is that of the host; where the host is not known, GitLab's folder or pipeline shows it. */
-async function findOwnersFile({
-  root,
-  commonDir,
-}: Repository): Promise<
-  { readonly file: string; readonly target: string; readonly format: OwnersFormat } | undefined
-> {
+interface OwnersFile {
+  readonly file: string;
+  readonly target: string;
+  /** Undefined: its headings show it. */
+  readonly format: OwnersFormat | undefined;
+}
+
+/** The first CODEOWNERS file of a repository. Its format is that of the host; where the host is not known, the folder or the file shows it. */
+async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
   const urls = settings.filter(({ name }) => name === 'remote.origin.url');
   const [named] = urls.flatMap(({ value = '' }) => readTracker(value)?.kind ?? []);
   // Most hosts of GitLab have names of their own.
   const host = named ?? (existsSync(join(root, '.gitlab-ci.yml')) ? 'gitlab' : undefined);
-  for (const name of host === undefined ? OWNERS_FILES : ownersFilesOf[host]) {
+  for (const name of [...ownersFilesOf[host ?? 'github'], ...OWNERS_FILES]) {
     const file = join(root, name);
     const target = await realPath(file).catch(() => undefined); // it may not be there
     if (target === undefined || pathInside(real, target) === undefined) continue;
-    return { file, target, format: host ?? (name.startsWith('.gitlab/') ? 'gitlab' : 'github') };
+    const [, inFolder] = /^\.(github|gitlab)\//.exec(name) ?? [];
+    return {
+      file,
+      target,
+      format: host === 'gitlab' ? host : ((inFolder as OwnersFormat | undefined) ?? host),
+    };
   }
   return undefined;
+}
+
+/** Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. GitHub would take `[id]/page.js` for a path. */
+function formatOf(text: string): OwnersFormat {
+  const heading = /^[ \t]*(?:\^\[[^\]\r\n]{1,500}\]|\[[^\]\r\n]{1,500}\](?:\[\d*\])?(?:[ \t]+@|[ \t]*\r?$))/m;
+  return heading.test(text) ? 'gitlab' : 'github';
 }
 
 /** GitHub reads no larger file. */
@@ -139,7 +152,7 @@ export interface CodeOwners {
 }
 
 /** GitLab's `[Name][2] @owner` and `^[Name]`. Names ignore case. A line such as `[id]/page.js` is a path. */
-const headingLine = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:\s+(.*))?$/;
+const headingLine = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:\s([^]*))?$/;
 
 export function parseOwners(text: string, format: OwnersFormat): CodeOwners {
   const sections = new Map<string, OwnerRule[]>();

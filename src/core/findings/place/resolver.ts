@@ -221,33 +221,39 @@ export function createLocator(
     if (sent !== undefined) {
       const target = opened[sent.target];
       const there = await target?.disk.visit(sent.path);
-      if (target !== undefined && there !== undefined)
+      if (target !== undefined && typeof there === 'object')
         return { ...target, file: there.file, path: sent.path };
     }
     const possible = targetsOf(place, knowsSent).flatMap((target) => opened[target] ?? []);
     const findIn = async (
       targets: typeof opened,
-      look: (target: (typeof opened)[number]) => Promise<VisitedFile | undefined>,
+      look: (target: (typeof opened)[number]) => Promise<FoundOnDisk | undefined>,
     ) => {
-      const files = await Promise.all(targets.map(look));
-      return bestOf(
-        place.path,
-        targets.flatMap((target, at) => (files[at] === undefined ? [] : [{ ...target, ...files[at] }])),
-      );
+      const found = await Promise.all(targets.map(look));
+      const all = targets.flatMap((target, at) => (found[at] ? [{ ...target, ...found[at] }] : []));
+      const best = bestOf(place.path, all);
+      return typeof best?.here === 'object' ? { ...best, ...best.here } : undefined;
     };
     const unknown = possible.filter(({ target }) => sent === undefined && knowsSent[target] !== true);
     return (
       (await findIn(unknown, (each) => searchDisk(place.path, each))) ??
-      findIn(possible, ({ folder, disk }) => visitMapped(place.path, mappingsOf(folder), disk))
+      findIn(possible, async ({ folder, disk }) => {
+        const here = await visitMapped(place.path, mappingsOf(folder), disk);
+        return here && { here, step: 0 };
+      })
     );
   };
 }
 
-/** Searches a folder on the disk, for a target whose sent files are not known. */
+interface FoundOnDisk extends Pick<Match, 'step'> {
+  readonly here: VisitedFile | 'refused';
+}
+
+/** Searches a folder on the disk, for a target whose sent files are not known. What is refused is not searched for by a shorter end. */
 async function searchDisk(
   text: string,
   { names, disk }: { readonly names: readonly string[]; readonly disk: OpenedFolder },
-): Promise<(VisitedFile & Pick<Match, 'step'>) | undefined> {
+): Promise<FoundOnDisk | undefined> {
   const bare = withoutDrive(text);
   // With `..`, it may be beside the folder.
   const isOfOtherMachine = bare !== text && !segmentsOf(bare).includes('..');
@@ -256,9 +262,9 @@ async function searchDisk(
   const lastStart = segments.length > maxDepth ? 0 : segments.length - 2;
   for (let start = 0; start < segments.length; start += 1) {
     const isExact = start === 0 || (start === 1 && names.includes(segments[0] ?? ''));
-    const found =
-      isExact || start <= lastStart ? await disk.visit(segments.slice(start).join('/')) : undefined;
-    if (found !== undefined) return { ...found, step: isExact ? 0 : 2 };
+    const isTried = isExact || start <= lastStart;
+    const here = isTried ? await disk.visit(segments.slice(start).join('/')) : undefined;
+    if (here !== undefined) return { here, step: isExact ? 0 : 2 };
   }
   return undefined;
 }

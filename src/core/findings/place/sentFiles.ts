@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { close, constants, fstat, open, readFile, type Stats } from 'node:fs';
+import { close, constants, fstat, open, read, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -100,10 +100,10 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
 }
 
 // Findings point at thousands of files, and the handles of `fs/promises` take longer.
-const [openFd, statFd, readFd, closeFd] = [
+const [openFd, statFd, readPart, closeFd] = [
   promisify(open),
   promisify<number, Stats>(fstat),
-  promisify<number, Buffer>(readFile),
+  promisify(read),
   promisify(close),
 ];
 
@@ -125,13 +125,26 @@ export async function readTextBelow(
     try {
       const stat = await statFd(fd);
       const isText = stat.isFile() && stat.size <= maxTextBytes && (bytes ?? stat.size) === stat.size;
-      return isText && misplaced(fd, root, file, stat) === undefined ? await readFd(fd) : undefined;
+      return isText && misplaced(fd, root, file, stat) === undefined
+        ? await readWhole(fd, stat.size)
+        : undefined;
     } finally {
       await closeFd(fd);
     }
   } catch {
     return undefined; // for whatever reason, the text is not known
   }
+}
+
+/** No more than `size`: the file may grow. */
+async function readWhole(fd: number, size: number): Promise<Buffer> {
+  const content = Buffer.allocUnsafe(size);
+  for (let length = 0; length < size;) {
+    const { bytesRead } = await readPart(fd, content, length, size - length, length);
+    if (bytesRead === 0) return content.subarray(0, length);
+    length += bytesRead;
+  }
+  return content;
 }
 
 /** The content of a file below a folder, if that is what was sent. */
@@ -221,6 +234,7 @@ const labels: Readonly<Record<string, string>> = {
   koi8r: 'koi8-r',
   koi8u: 'koi8-u',
   macroman: 'macintosh',
+  iso885916: 'iso-8859-16',
   cp950: 'big5',
   big5hkscs: 'big5-hkscs',
 };

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCode } from '../../errors.ts';
 import { isSamePath, pathInside, realPath } from '../../paths.ts';
 import { lazily } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
@@ -75,8 +76,8 @@ export interface VisitedFile {
 export interface OpenedFolder {
   /** As it was opened, and without links. */
   spellings(): Promise<readonly string[]>;
-  /** Accepts regular files that are inside the folder after all links are followed. */
-  visit(path: string): Promise<VisitedFile | undefined>;
+  /** Accepts regular files that are inside the folder after all links are followed. `refused`: it leads outside, or the disk refuses it. */
+  visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
 /** `folder` is absolute. */
@@ -88,12 +89,13 @@ export function openFolder(folder: string): OpenedFolder {
       const file = join(folder, ...path.split('/'));
       try {
         const real = pathInside(await realFolder(), await realPath(file));
-        if (real === undefined || !(await stat(file)).isFile()) return undefined;
+        if (real === undefined) return 'refused';
+        if (!(await stat(file)).isFile()) return undefined;
         // In the letter case of the disk, unless there is a link on the way.
         const onDisk = join(folder, ...real.split('/'));
         return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
-      } catch {
-        return undefined; // for whatever reason, it is not known to be there
+      } catch (error) {
+        return ['ELOOP', 'EACCES', 'EPERM'].includes(systemCode(error) ?? '') ? 'refused' : undefined;
       }
     },
   };

@@ -12,6 +12,7 @@ test('a file is decoded by its mark, else in the encoding that VS Code names', (
     ['2d8a088a', 'utf16le', '設計'],
     ['e9', 'windows1252', 'é'],
     ['e9', 'iso88591', 'é'],
+    ['e3', 'iso885916', 'ă'],
     ['c4', 'koi8r', 'д'],
     ['a4a4', 'cp950', '中'],
   ];

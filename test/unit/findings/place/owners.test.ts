@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/place/owners.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
+import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 
 /** The example of GitHub's documentation on code owners, without its comments. */
@@ -129,13 +130,18 @@ describe('CODEOWNERS', () => {
         );
   });
 
-  test('F160 is read as GitLab reads it by the remote, else by GitLab’s folder or pipeline', async (t) => {
+  test('F160 is read as GitLab reads it by the remote, else by folder, headings or pipeline', async (t) => {
     const sectioned = '* @all\n[Web][2] @web\n*.js';
     const pipeline = { '.gitlab-ci.yml': '' };
     for (const [host, files, owners] of [
       ['code.example.com', { '.gitlab/CODEOWNERS': sectioned }, '@all @web'],
       ['code.example.com', { '.gitlab/CODEOWNERS': sectioned, '.github/CODEOWNERS': '* @github' }, '@github'],
-      ['code.example.com', { CODEOWNERS: sectioned }, ''],
+      ['code.example.com', { CODEOWNERS: sectioned }, '@all @web'],
+      ['code.example.com', { CODEOWNERS: '* @all\r\n^[Web]\r\n*.js @web\r\n' }, '@all @web'],
+      ['code.example.com', { CODEOWNERS: '* @all\n[Web server] @web\n*.js' }, '@all @web'],
+      ['code.example.com', { CODEOWNERS: '* @all\napp/[id]/ @b\n[id]/a.js @b' }, '@all'],
+      ['code.example.com', { '.github/CODEOWNERS': sectioned }, ''],
+      ['code.example.com', { '.github/CODEOWNERS': sectioned, ...pipeline }, '@all @web'],
       ['code.example.com', { CODEOWNERS: sectioned, ...pipeline }, '@all @web'],
       [
         'code.example.com',
@@ -155,6 +161,12 @@ describe('CODEOWNERS', () => {
         JSON.stringify([host, files]),
       );
     }
+  });
+
+  test('F182 a heading made to be slow is read in time', () => {
+    const before = cpuMs();
+    parseOwners(`[a]${' '.repeat(60_000)}x\u2028y`, 'gitlab');
+    assert.ok(cpuMs() - before < 1_000);
   });
 
   test('F160 names the lines that the host does not understand, and uses the others', () => {

@@ -58,6 +58,8 @@ test(
     const beside = join(dirname(root), 'shop-beside');
     await mkdir(beside);
     await writeFile(join(beside, 'secret.txt'), 'outside');
+    await mkdir(join(beside, 'src'));
+    await writeFile(join(beside, 'src', 'main.py'), 'outside, and its end is inside');
     await symlink(join(beside, 'secret.txt'), join(root, 'file-link.txt'));
     await symlink(beside, join(root, 'folder-link'));
     await symlink('loop', join(root, 'loop'));
@@ -66,7 +68,12 @@ test(
     await symlink('main.py', join(root, 'src', 'good.py'));
     const files = ['file-link.txt', 'folder-link/secret.txt', 'loop', 'up', 'src/good.py'];
     for (const locate of [locatorIn(root), locatorIn(root, { files })]) {
-      for (const text of [...files.slice(0, -1), '/sandbox/folder-link/secret.txt', 'folder-link'])
+      for (const text of [
+        ...files.slice(0, -1),
+        '/sandbox/folder-link/secret.txt',
+        'folder-link',
+        'folder-link/src/main.py',
+      ])
         assert.match(await locate(text), /^\(/, text);
       assert.equal(await locate('src/good.py'), 'src/good.py');
     }

@@ -10,7 +10,9 @@ function read(text: string, root = '/home/me/shop'): string {
 
 const refused = [
   ...'a/.. a/../../b /.. //server/share/a.js \\\\server\\share\\a.js C:/Projects/a.js a.js:stream'.split(' '),
-  ...'NUL src/nul.txt con/a LPT9.log lpt¹ a/.../b file://server/share/a.js file:////host/share'.split(' '),
+  ...'NUL src/nul.txt con/a prn clock$ CONIN$ conout$ com1 LPT9.log lpt¹ a/.../b file://server/share/a.js file:////host/share'.split(
+    ' ',
+  ),
   ...['', 'a\0.js', 'a/.. /b', 'a/. ./b', 'src/aux .c', 'x'.repeat(MAX_PATH + 1)],
   ...['\\\\?\\C:\\x', 'profile:src', 'a/file:b', '/home/me/shop/'],
 ];
