@@ -133,11 +133,12 @@ export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   return [...byId.values()].flatMap((same) => same.slice(0, 1));
 }
 
-/** Those before the run. One that was both tracked and imported is not compared with itself. */
+/** Those before the run, but not the run itself, tracked or imported. For an imported file of unknown origin, only those of the same folders. */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const isSame = (other: Run): boolean => runIdOf(other) !== undefined && runIdOf(other) === runIdOf(run);
+  const before = isOfService(run) ? runs.filter((other) => isBefore(other, run)) : runsBefore(runs, run);
   return relatedRuns(
-    runs.filter((other) => isBefore(other, run) && !isSame(other)),
+    before.filter((other) => !isSame(other)),
     run,
   );
 }

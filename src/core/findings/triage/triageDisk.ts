@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { makePrivateFolder, markOf, toMark, unlessMissing, writeFileAtomic } from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
@@ -35,7 +36,7 @@ export interface Proposal {
   /** Of its file. */
   readonly path: string;
   readonly entry: TriageEntry;
-  /** When the file came to this disk, in wall-clock milliseconds. A decision that states a later time counts as of then. */
+  /** The time of the file on this disk, in wall-clock milliseconds; 0 where it is not known. */
   readonly writtenAt: number;
 }
 
@@ -170,12 +171,12 @@ async function readShared(
       const found = await unlessMissing(() => lstat(there, { bigint: true }));
       if (found?.isFile() !== true) return; // a link, or removed meanwhile
       const size = Number(found.size);
-      const isReadable = size <= Math.min(maxFileBytes, bytesLeft);
+      const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;
       const mark = toMark(found);
       const former = known?.get(name);
       const isKnown = former?.mark === mark;
-      const entry = isKnown ? former.entry : isReadable ? await readEntry(there) : undefined;
+      const entry = isKnown ? former.entry : isReadable ? await readEntry(there, size) : undefined;
       files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
     });
     const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -195,10 +196,11 @@ async function readShared(
 /** Follows no link, and waits for no writer of a named pipe. Windows has neither flag: they are undefined, which `|` takes for 0. */
 const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Undefined if it cannot be read, or has no decision. */
-async function readEntry(path: string): Promise<TriageEntry | undefined> {
-  const text = await readFile(path, { encoding: 'utf8', flag }).catch(() => '');
-  return parseEntry(text);
+/** Undefined if it cannot be read, or has no decision. Reads only its first `size` bytes: it may grow meanwhile. */
+async function readEntry(path: string, size: number): Promise<TriageEntry | undefined> {
+  const reading = open(path, flag).then((file) => buffer(file.createReadStream({ end: size - 1 })));
+  const content = await reading.catch(() => '');
+  return parseEntry(content.toString());
 }
 
 /** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */

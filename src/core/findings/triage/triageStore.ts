@@ -162,18 +162,33 @@ export class TriageStore {
       const entries = inbox.map(({ entry }) => entry);
       const find = createFinder(findingsIn(folder), entries);
       const decisions = inbox.map((each) => ({ ...each, about: find(each.entry) }));
-      const fresh = decisions.filter((each) => isNew(each, book));
+      const fresh = decisions.filter((each) => this.#isNew(each, book));
       if (fresh.length > 0) shared.set(folder, fresh);
     }
     return shared;
+  }
+
+  #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
+    return this.#timeOf(decision) > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
+  }
+
+  /** A stated time in the future counts as that of the file, which is about when the file came to this disk. */
+  #timeOf({ entry, writtenAt }: Proposal): number {
+    const now = this.#deps.clock.now();
+    return entry.at <= now ? entry.at : Math.min(writtenAt || now, now);
   }
 
   /** Copies new decisions of others into the book of a folder, except where it has a later one. Throws what `set` throws. */
   accept(folder: string, accepted: readonly NewDecision<Identity>[]): Promise<void> {
     return this.#change([folder], ({ book }) => ({
       entries: accepted
-        .filter((each) => isNew(each, book))
-        .map((each) => ({ ...each.entry, ...subjectOf(each), at: timeOf(each), from: basename(each.path) }))
+        .filter((each) => this.#isNew(each, book))
+        .map((each) => ({
+          ...each.entry,
+          ...subjectOf(each),
+          at: this.#timeOf(each),
+          from: basename(each.path),
+        }))
         // The last one about a finding counts.
         .sort((one, other) => one.at - other.at),
       answers: accepted.map(toAnswer),
@@ -285,14 +300,6 @@ function subjectOf({ entry: { name }, about }: NewDecision<Identity>): Identity 
   if (about !== undefined) return identityOf(about);
   const [file = '', index] = name.split(':');
   return { name, file, index: Number(index), fingerprint: '' };
-}
-
-function timeOf({ entry, writtenAt }: Proposal): number {
-  return Math.min(entry.at, writtenAt);
-}
-
-function isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
-  return timeOf(decision) > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
 }
 
 function toAnswer({ path, entry: { at } }: Proposal): Answer {

@@ -121,6 +121,7 @@ test('a run is compared with runs of its own account, and an import of unknown o
     ['of two folders', { targets: both }],
     ['of another account', { organizationId: 'other' }],
     ['unknown', unknown],
+    ['unknown, of two folders', { ...unknown, targets: both }],
     ['second'],
     ['second, imported', { state: 'imported', importedFrom: 'b.zip', runId: 'second' }],
     ['unknown, too', unknown],

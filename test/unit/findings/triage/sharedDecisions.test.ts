@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
@@ -99,6 +99,25 @@ test('F157 a time in the future counts as that of its arrival, also after a rest
   assert.equal(stateOf('b'), 'confirmed');
   await store.importDecisions([{ ...about('c'), state: 'fixed', note: '', at: future }]);
   assert.ok(timeOf('c') <= clock.time);
+});
+
+test('F147 a file’s time on this disk hides no decision, and makes none later than now', async (t) => {
+  const { pull, decide, proposed, accept, stateOf, store, shop, about, decisions, clock } = await clone(t);
+  await decide('abc', 'open');
+  clock.time += 10;
+  for (const [name, at, fileTime] of [
+    ['a', clock.time, 0],
+    ['b', future, 0],
+    ['c', future, 2e9],
+  ] as const) {
+    await pull(name, { at });
+    await utimes(path.join(decisions, `${name}.json`), 0, fileTime);
+    await store.reload();
+    assert.deepEqual(proposed(), [name]);
+    await accept();
+    const decidedAt = store.get(shop, about(name))?.at ?? Infinity;
+    assert.deepEqual([stateOf(name), decidedAt <= clock.time, proposed()], ['falsePositive', true, []]);
+  }
 });
 
 test('F147 on a machine that is new here, as after its container was rebuilt, own decisions are proposals', async (t) => {

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { linkSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import disk, {
+  appendFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { withLinks } from '../../core/systemSkips.ts';
@@ -124,6 +136,27 @@ test('F122 damaged, conflicted or oversized shared files affect no other decisio
     await rm(path.join(root, 'theirs'), { recursive: true });
     assert.equal(await readFile(bad, 'utf8'), content);
   }
+});
+
+test('F122 of a shared file that grows while it is read, no more is read than its size was', async (t) => {
+  const { decisions, open, proposalsIn } = await shareDecision(t);
+  const look = disk.lstat;
+  const looking = t.mock.method(disk, 'lstat', async (file: string, options: { bigint: true }) => {
+    const found = await look(file, options);
+    if (path.dirname(file) === decisions) await appendFile(file, 'x'.repeat(1_000_000));
+    return found;
+  });
+  const restore = (): void => {
+    looking.mock.restore();
+    syncBuiltinESMExports();
+  };
+  t.after(restore);
+  syncBuiltinESMExports();
+  const store = await open('theirs');
+  assert.equal(proposalsIn(store).length, 1);
+  restore();
+  await store.reload();
+  assert.equal(store.failures()[0]?.kind, 'triageDamaged');
 });
 
 test('F181 beside 10,000 other files one’s own decisions count, and what was not read is said', async (t) => {
