@@ -23,8 +23,8 @@ export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as 
 export type PlaceRole = (typeof PLACE_ROLES)[number];
 
 /**
- * A position in code. Lines and columns are 1-based; an unknown line is absent. A finding has them in the text that was sent, its details as in the
- * findings file.
+ * A position in code. Lines and columns are 1-based; an unknown line is absent. Details have them as reported. A finding has those of the sent text or, where
+ * it is not known what was sent, those of the file on the disk when the result was made; as reported if that text is not here.
  */
 export interface Place {
   /** As received, without a line suffix. Untrusted: only `place/resolver` turns it into a file. */
@@ -114,7 +114,7 @@ export interface Details {
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
-  /** As reported: those of the finding, with their quotes, in the same order, and all others. */
+  /** As reported, with their quotes: those of the finding in the same order, then further ones, at most 500 in all. */
   readonly places: readonly Place[];
 }
 
@@ -128,7 +128,7 @@ export interface WithDetails {
   readonly details: Details;
 }
 
-/** Of a finding. Its details have all. */
+/** A finding has the first of its places, its details have more. */
 const maxPlaces = 20;
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { compact, isLeftOut, splitLines } from './drift/lineText.ts';
-import { type Finding, isLiveFinding } from './finding.ts';
+import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts';
 import type { SentPath } from './place/resolver.ts';
 
 /*
@@ -85,7 +85,7 @@ const maxSnippet = 10_000;
  * Hash of kind, path, and quoted code without white space; for a live finding, of its pair, method and address. Depends only on the findings file and on
  * what was sent.
  */
-export function fingerprintOf(finding: Finding, { path }: Pick<SentPath, 'path'>): string {
+export function fingerprintOf(finding: ReportedFinding, { path }: Pick<SentPath, 'path'>): string {
   const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
   const [kind = ''] = kindsOf(finding);
   const { perspective = kind } = finding;

@@ -169,7 +169,7 @@ function mainFileOf(found: ResultFinding, placed: PlacedFiles): string | undefin
   return mainPlaceOf({ finding: found.finding, places: placesOf(found, placed) })?.file;
 }
 
-/** True if a missing file may be there now: one in a placed file's stead is placed again. */
+/** True if one of these paths may be a missing file, or a part of its path. Those of placed files are left to `placeAgain`. */
 export async function mayHaveMissing(
   { run, result }: PlacedRun,
   createdOrDeleted: ReadonlySet<string>,

@@ -13,7 +13,7 @@ import type { SentFile } from './place/sentFiles.ts';
 import type { TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './place/owners.ts';
 
-/** A place in a file of this machine. Lines are 1-based and present, and absent when unknown; columns are there only if the line is the reported one. */
+/** A place in a file of this machine. Lines are 1-based, those of the present text as far as the code can be followed; columns of a changed line are absent. */
 export interface ShownPlace {
   /** Absolute. */
   readonly file: string;
@@ -29,7 +29,7 @@ export interface ShownPlace {
   readonly endColumn?: number | undefined;
   /** What was sent of the file, if known. */
   readonly sent?: SentFile | undefined;
-  /** Where the result has it: in the text that was sent. */
+  /** As the result has it. */
   readonly reported: Place;
   /** How the code there changed since it was scanned. */
   readonly drift: Drift;
@@ -57,6 +57,7 @@ export interface ShownRun {
   readonly failure?: Failure | undefined;
   /** The number of files with findings that differ from what was scanned. */
   readonly changedFiles?: number | undefined;
+  /** Those with a verdict that only earlier runs report, as far as these runs are here. Settled ones only if the baseline reports them. */
   readonly absent?: readonly ShownFinding[] | undefined;
   /** The run that it is compared with first, and how many of that run's findings are known, if not all. */
   readonly baseline?: Run | undefined;

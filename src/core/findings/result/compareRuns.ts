@@ -129,8 +129,8 @@ function changeOf(
 }
 
 /**
- * For a finding of an earlier run, by the state of its pair in this run, and in the run that this one continues. Absence counts only if this run
- * tested the pair.
+ * The verdict on a finding of an earlier run by the state of its pair in this run, and in the run that this one continues. `isFound`: this run reports it,
+ * too. Absence counts only if this run tested the pair.
  */
 function pairVerdict(
   isFound: boolean,

@@ -27,8 +27,8 @@ import {
 
 /*
  * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first. Of an earlier run whose findings cannot
- * be read now, the last result counts; one without any is skipped. The head says whether a result is current: it has the facts of its run, the results
- * before it, and the skipped runs. An earlier result is not asked for the results before it: those were taken into account when it was made.
+ * be read now, the last result counts; one without any is skipped. A result is current if its head has the present format, facts, findings file, results
+ * before it, and skipped runs. An earlier result is not asked for the results before it: those were taken into account when it was made.
  */
 
 /** Where results come from. */

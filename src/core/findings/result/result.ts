@@ -42,7 +42,7 @@ export function countVerdicts(
   return VERDICTS.map((verdict) => ({ verdict, count: counts.get(verdict)?.length ?? 0 }));
 }
 
-/** A finding with what its run's result says about it. Its places have their lines in the text that was sent. */
+/** A finding with what its run's result says about it. */
 export interface ResultFinding extends Named {
   readonly finding: Finding;
   /** The local ID of the run that reports it. */
@@ -75,7 +75,7 @@ export const headSchema = z.object({
   format: z.number().check(z.maximum(resultFormat)),
   /** The local ID of the run. */
   id: z.string(),
-  /** Changes with all that follows in this list. */
+  /** Changes with `format`, `facts`, `mark`, `before` and `skipped`: all that the result depends on. */
   inputs: z.string(),
   /** `factsOf` the run's journal, and the mark of its findings file. */
   facts: z.string(),
@@ -101,7 +101,7 @@ export type ResultHead = z.infer<typeof headSchema>;
 export interface FoundByRun {
   /** In the order of the file. */
   readonly findings: readonly ResultFinding[];
-  /** Findings that only earlier runs report, each as the last of these does. */
+  /** Findings that only earlier runs, or earlier findings files of the run, report, each as it was reported last. */
   readonly absent: readonly ResultFinding[];
 }
 

@@ -55,7 +55,7 @@ export type Answer = Readonly<Omit<z.infer<typeof answerSchema>, 'version'>>;
 export interface TriageBook {
   /** By the name that the finding had when it was decided. */
   readonly entries: ReadonlyMap<string, TriageEntry>;
-  /** Names by `reportKey`: of a finding that was decided under another name, and of which no other record is here. */
+  /** By `reportKey` of an entry, its name: a finding may have another name by now. */
   readonly names: ReadonlyMap<string, string>;
   /** By fingerprint, the name that was decided last. */
   readonly alike: ReadonlyMap<string, string>;

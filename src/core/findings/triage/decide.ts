@@ -70,7 +70,7 @@ export function decide(
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
-  // About a finding like it that no result knows any more, since all runs that reported it were removed.
+  // About a finding like it whose name this run's result does not have: the runs that reported it may have been removed.
   const alike = (): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.alike(folder, found.fingerprint) ?? []);
   const ofLost = names === undefined ? [] : alike().filter(({ name }) => !names.has(name));

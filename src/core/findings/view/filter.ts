@@ -48,7 +48,7 @@ export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as
   Drift | 'none'
 )[];
 
-/** `none` for a finding that quotes nothing or is not checked yet. */
+/** `none` where there is nothing to check: no quote, or one that is too short. */
 export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
 
 export const filterSchema = z.object({
@@ -84,8 +84,8 @@ export function activeParts(filter: Filter): FilterPart[] {
 }
 
 /**
- * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, description (as
- * far as it is here), path, CWE, ID, feature, or URL, in any case and width.
+ * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, summary, path, CWE, ID, feature, or URL,
+ * in any case and width.
  */
 export function toPredicate(
   filter: Filter,
