@@ -53,10 +53,8 @@ export interface ReadDecisions {
   readonly files: ReadonlyMap<string, SharedFile>;
 }
 
-interface SharedFile {
-  readonly path: string;
+interface SharedFile extends Omit<Proposal, 'entry'> {
   readonly mark: string;
-  readonly writtenAt: number;
   readonly entry: TriageEntry | undefined;
 }
 

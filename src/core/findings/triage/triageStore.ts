@@ -168,14 +168,11 @@ export class TriageStore {
     return shared;
   }
 
-  #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
-    return this.#timeOf(decision) > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
-  }
-
   /** A stated time in the future counts as that of the file, which is about when the file came to this disk. */
-  #timeOf({ entry, writtenAt }: Proposal): number {
+  #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
     const now = this.#deps.clock.now();
-    return entry.at <= now ? entry.at : Math.min(writtenAt || now, now);
+    const at = decision.entry.at <= now ? decision.entry.at : Math.min(decision.writtenAt || now, now);
+    return at > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
   }
 
   /** Copies new decisions of others into the book of a folder, except where it has a later one. Throws what `set` throws. */
@@ -183,12 +180,7 @@ export class TriageStore {
     return this.#change([folder], ({ book }) => ({
       entries: accepted
         .filter((each) => this.#isNew(each, book))
-        .map((each) => ({
-          ...each.entry,
-          ...subjectOf(each),
-          at: this.#timeOf(each),
-          from: basename(each.path),
-        }))
+        .map((each) => ({ ...each.entry, ...subjectOf(each), from: basename(each.path) }))
         // The last one about a finding counts.
         .sort((one, other) => one.at - other.at),
       answers: accepted.map(toAnswer),
