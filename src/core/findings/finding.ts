@@ -34,7 +34,9 @@ export interface Place {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** True if columns count code points, not UTF-16 units. Only in details, as is the quote. */
+  /** Characters before a place without a line. Only in details, as are the next two. */
+  readonly charOffset?: number | undefined;
+  /** True if columns and `charOffset` count code points, not UTF-16 units. */
   readonly inCodePoints?: boolean | undefined;
   readonly snippet?: string | undefined;
   readonly role?: PlaceRole | undefined;
@@ -138,7 +140,7 @@ export function splitReported(reported: ReportedFinding): { readonly finding: Fi
 }
 
 export function withoutQuote(place: Place): Place {
-  return { ...place, snippet: undefined, inCodePoints: undefined };
+  return { ...place, snippet: undefined, charOffset: undefined, inCodePoints: undefined };
 }
 
 /** Where details cannot be read any more. */

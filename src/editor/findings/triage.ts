@@ -174,14 +174,16 @@ export function createTriage(storageFolder: string, deps: { clock: Clock; log: L
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');
-  let midnight: NodeJS.Timeout;
+  let midnight: NodeJS.Timeout | undefined;
+  // Only if an acceptance has an end.
   const waitForMidnight = (): void => {
-    midnight = setTimeout(() => {
-      reload();
-      waitForMidnight();
-    }, msToMidnight(Date.now()));
+    clearTimeout(midnight);
+    midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
   };
-  waitForMidnight();
+  const reloadAtMidnight = (): void => {
+    reload();
+    waitForMidnight();
+  };
   const watchers = [storage, '**/.vscode/whitebox-triage/**'].map((pattern) =>
     vscode.workspace.createFileSystemWatcher(pattern),
   );
@@ -197,6 +199,7 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
         offerToShare(triage).catch((error: unknown) => void showError(describeError(error).message));
     }),
     warnOfFailures(triage, log),
+    triage.onDidChange(waitForMidnight),
     new vscode.Disposable(() => clearTimeout(midnight)),
     // Watchers miss excluded files and some network disks.
     vscode.window.onDidChangeWindowState(({ focused }) => {

@@ -144,14 +144,16 @@ describe('triage of findings', () => {
     assert.deepEqual([decided.length, messages.shown.length], [2, 1]);
   });
 
-  it('F157 reads decisions again at local midnight, and on focus', () => {
+  it('F157 reads decisions again at local midnight while an acceptance ends, and on focus', () => {
     const { setTimeout, clearTimeout } = globalThis;
     const timers: { readonly handle: unknown; readonly work: () => void; readonly ms: number }[] = [];
     const cleared: unknown[] = [];
     const focus = new vscode.EventEmitter<{ readonly focused: boolean }>();
+    const changed = new vscode.EventEmitter<void>();
     const triage = {
+      hasFutureEnds: false,
       reloads: 0,
-      onDidChange: new vscode.EventEmitter<void>().event,
+      onDidChange: changed.event,
       failures: () => [],
       reload(): Promise<void> {
         this.reloads += 1;
@@ -172,14 +174,20 @@ describe('triage of findings', () => {
       },
     });
     const watch = watchTriage(partly<TriageStore>(triage), shop.fsPath, silent);
-    const toMidnight = () =>
-      timers.filter(({ ms }) => new Date(Date.now() + ms).toTimeString().startsWith('00:00'));
-    toMidnight()[0]?.work();
-    assert.deepEqual([triage.reloads, toMidnight().length], [1, 2], 'and waits for the next midnight');
+    const ofVsCode = timers.length;
+    changed.fire();
+    assert.equal(timers.length, ofVsCode);
+    triage.hasFutureEnds = true;
+    changed.fire();
+    const { work, ms } = timers.at(-1)!;
+    const due = new Date(Date.now() + ms);
+    assert.deepEqual([due.getHours(), due.getMinutes(), ms <= 25 * 3_600_000], [0, 0, true]);
+    work();
+    assert.deepEqual([triage.reloads, timers.length], [1, ofVsCode + 2], 'and waits for the next midnight');
     focus.fire({ focused: false });
     focus.fire({ focused: true });
     assert.equal(triage.reloads, 2);
-    const next = toMidnight()[1]?.handle;
+    const next = timers.at(-1)?.handle;
     watch.dispose();
     assert.ok(cleared.includes(next));
   });

@@ -132,6 +132,7 @@ export const POSITION_LINE = keyPaths('line');
 export const POSITION_COLUMN = keyPaths('column col');
 export const POSITION_CHARACTER = keyPaths('character');
 export const START_COLUMN = keyPaths('column col start_column region.start_column');
+export const CHAR_OFFSET = keyPaths('region.char_offset');
 export const END_COLUMN = keyPaths('end_column region.end_column');
 
 /** Code; `lines` counts when it is text. */

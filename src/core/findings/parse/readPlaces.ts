@@ -119,6 +119,7 @@ function readDraft(object: Fields): Draft {
   return {
     ...lines,
     path: split?.path,
+    charOffset: lines.startLine === undefined ? firstHit(object, aliases.CHAR_OFFSET, toIndex) : undefined,
     snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, lines.startLine)),
     targetIndex: firstHit(object, aliases.TARGET_INDEX, (value) =>
       typeof value === 'number' ? toIndex(value) : undefined,

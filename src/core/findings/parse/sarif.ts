@@ -1,6 +1,7 @@
 import { AssessmentError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, visibleLine, codeBlock, codeSpan } from '../../visibleText.ts';
+import { splitLines } from '../drift/lineText.ts';
 import { MAX_PATH, type Place } from '../finding.ts';
 import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
 import type { Item } from './readFinding.ts';
@@ -341,14 +342,22 @@ function memberAt(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** A place whose columns count UTF-16 units, by the lines of its text. */
-export function inText({ inCodePoints = false, ...place }: Place, lines: readonly string[]): Place {
-  if (!inCodePoints) return place;
-  const { startLine = 0, endLine = startLine, startColumn, endColumn } = place;
-  const toUnits = (line: number, column: number | undefined): number | undefined => {
-    if (column === undefined) return undefined;
-    const points = Array.from((lines[line - 1] ?? '').slice(0, 2 * column));
-    return points.slice(0, column - 1).join('').length + 1;
+/** A place with the line of its `charOffset`, and with columns that count UTF-16 units, as in its text. */
+export function inText({ charOffset, inCodePoints = false, ...place }: Place, text: string): Place {
+  const unitsOf = (part: string, count: number): number => {
+    const points = inCodePoints ? Array.from(part.slice(0, 2 * count)).slice(0, count) : [];
+    return points.length === count ? points.join('').length : count;
   };
-  return { ...place, startColumn: toUnits(startLine, startColumn), endColumn: toUnits(endLine, endColumn) };
+  if (charOffset !== undefined) {
+    const before = splitLines(text.slice(0, unitsOf(text, charOffset)));
+    const isThere = charOffset <= text.length;
+    return isThere
+      ? { ...place, startLine: before.length, startColumn: (before.at(-1) ?? '').length + 1 }
+      : place;
+  }
+  const { startLine = 0, endLine = startLine, startColumn, endColumn } = place;
+  const lines = inCodePoints ? splitLines(text) : [];
+  const toColumn = (line: number, column: number | undefined): number | undefined =>
+    column === undefined ? undefined : unitsOf(lines[line - 1] ?? '', column - 1) + 1;
+  return { ...place, startColumn: toColumn(startLine, startColumn), endColumn: toColumn(endLine, endColumn) };
 }

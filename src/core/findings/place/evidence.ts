@@ -117,7 +117,7 @@ function checkerIn(decoded: DecodedText, path: string): (place: Place) => Checke
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
   return (reported) => {
-    const place = inText(reported, lines);
+    const place = inText(reported, decoded.text);
     return { anchored: anchor(place), evidence: check(place) };
   };
 }
@@ -135,7 +135,7 @@ function anchorOnDisk({ run: { targets }, sent, decode }: RunSource): (place: Pl
   const knowsSent = sent.map((files) => files !== undefined);
   const locate = createLocator(targets, knowsSent);
   return async (place) => {
-    const needsText = place.snippet !== undefined || place.inCodePoints === true;
+    const needsText = (place.snippet ?? place.charOffset) !== undefined || place.inCodePoints === true;
     const found = needsText ? await locate(place) : undefined;
     const content = found && (await readTextBelow(found.folder, found.path));
     return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;

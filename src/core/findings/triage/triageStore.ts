@@ -108,6 +108,11 @@ export class TriageStore {
     return this.#bookOf(folder)?.entries.size === 0;
   }
 
+  get hasFutureEnds(): boolean {
+    const entries = [...this.#books.values()].flatMap(({ book }) => [...(book?.entries.values() ?? [])]);
+    return entries.some((entry) => entry.until !== undefined && asOf(entry, this.#day) === entry);
+  }
+
   failures(): readonly AssessmentError[] {
     return [...this.#books.values()].flatMap(({ failures }) => failures);
   }

@@ -131,12 +131,15 @@ describe('a findings file that was too large', () => {
   });
 });
 
-test('F173 columns in code points are shown in the text that is here', async (t) => {
+test('F173 an offset, and columns in code points, are shown in the text that is here', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const region = { startLine: 1, startColumn: 2 };
-  const locations = [{ physicalLocation: { artifactLocation: { uri: 'a.js' }, region } }];
-  const results = [{ message: { text: 'Flaw.' }, locations }];
+  const results = [{ charOffset: 8 }, { startLine: 1, startColumn: 2 }].map((region) => ({
+    message: { text: 'Flaw.' },
+    locations: [{ physicalLocation: { artifactLocation: { uri: 'a.js' }, region } }],
+  }));
   const run = { tool: {}, columnKind: 'unicodeCodePoints', results };
-  await fixture.addRun(['shop'], JSON.stringify({ version: '2.1.0', runs: [run] }), { 'a.js': '😀 one' });
-  assert.equal(fixture.store.all()[0]?.places[0]?.startColumn, 3);
+  const log = JSON.stringify({ version: '2.1.0', runs: [run] });
+  await fixture.addRun(['shop'], log, { 'a.js': '😀 one\ntwo\n' });
+  const places = fixture.store.all().map(({ places: [place] }) => [place?.startLine, place?.startColumn]);
+  assert.deepEqual(places, [[2, 3], [1, 3]]); // prettier-ignore
 });

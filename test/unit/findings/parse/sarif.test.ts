@@ -192,15 +192,20 @@ test('F122 a SARIF text with many placeholders or brackets takes little time and
   assert.equal(read({ ruleId: 'a/'.repeat(500_000) })?.severity, 'medium');
 });
 
-test('F173 the columns of a SARIF location count code points, where its run says so', () => {
+test('F173 columns and offsets of SARIF locations count code points, where their run says so', () => {
   const region = { startLine: 2, startColumn: 10, endColumn: 11 };
-  for (const [run, expected] of [
-    [{ columnKind: 'unicodeCodePoints' }, [11, 12]],
-    [{}, [10, 11]],
+  const codePoints = { columnKind: 'unicodeCodePoints' };
+  for (const [of, run, expected] of [
+    [region, codePoints, [2, 11, 12]],
+    [region, {}, [2, 10, 11]],
+    [{ charOffset: 17 }, {}, [2, 11, undefined]],
+    [{ charOffset: 15 }, codePoints, [2, 11, undefined]],
+    [{ charOffset: 0 }, {}, [1, 1, undefined]],
+    [{ charOffset: 900 }, {}, [undefined, undefined, undefined]],
   ] as const) {
-    const [place] = read({ locations: [at({ uri: 'a.js' }, region)] }, [], run)?.places ?? [];
-    const { startColumn, endColumn } = inText(place!, ['// 😀', 'log("😀", a);']);
-    assert.deepEqual([startColumn, endColumn], expected);
+    const [place] = read({ locations: [at({ uri: 'a.js' }, of)] }, [], run)?.places ?? [];
+    const { startLine, startColumn, endColumn } = inText(place!, '// 😀\r\nlog("😀", a);\n');
+    assert.deepEqual([startLine, startColumn, endColumn], expected);
   }
 });
 
