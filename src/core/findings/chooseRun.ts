@@ -47,7 +47,6 @@ interface FolderChoice {
 
 /** Chooses the run that each folder shows of each subject. Lists of runs are newest first. */
 export class FolderChoices {
-  /** By `folderSubjectKey`. */
   readonly #choices = new Map<string, FolderChoice>();
 
   choose(run: Run, all: readonly Run[]): void {
@@ -97,13 +96,11 @@ function follow({ runId, runsWhenChosen }: FolderChoice, candidates: readonly Ru
   return candidates.find(({ id }) => id === runId) ?? defaultRun(candidates);
 }
 
-/** The newest run of the service, else the newest imported file of unknown origin. */
 function defaultRun(candidates: readonly Run[]): Run | undefined {
   const runs = candidates.filter(isShownByDefault);
   return runs.find(isOfService) ?? runs[0];
 }
 
-/** The latest earlier run that has all findings of the same folders. */
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   if (!isOfService(run)) return undefined;
   // A run and the one that it continues are one assessment.

@@ -21,7 +21,6 @@ export interface Confirmation {
 const maxRuns = 10;
 
 type Source = Pick<ResultSource, 'runs' | 'workerFile'> & {
-  /** The result of a run. */
   readonly read: (run: Run) => Promise<Pick<RunResult, 'findings'>>;
 };
 

@@ -40,7 +40,6 @@ export interface Place {
   readonly inCodePoints?: boolean | undefined;
   readonly snippet?: string | undefined;
   readonly role?: PlaceRole | undefined;
-  /** As received. */
   readonly label?: string | undefined;
   /** Position of the uploaded archive that the path belongs to, from 0. */
   readonly targetIndex?: number | undefined;
@@ -91,7 +90,6 @@ export interface Finding {
   readonly severity: Severity;
   /** The rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
-  /** The start of the description. */
   readonly summary: string;
   /** The main place first; empty if no file path can be read. */
   readonly places: readonly Place[];
@@ -120,7 +118,6 @@ export interface Details {
   readonly places: readonly Place[];
 }
 
-/** A finding as its file has it. */
 export interface ReportedFinding extends Finding, Details {
   /** The item as JSON; absent if it is too long or nested too deeply. */
   readonly raw?: string | undefined;

@@ -40,7 +40,6 @@ interface Deps extends ResultSource {
   /** What editors have of the wanted files (absolute paths). */
   readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
-  /** Whether this window has a folder (an absolute path) open. */
   readonly isOpenHere: (folder: string) => boolean;
 }
 
@@ -61,7 +60,6 @@ interface Shown {
   readonly placed: readonly PlacedRun[];
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
-  /** The comparison that a person chose, and its baseline. */
   readonly compared: Compared | undefined;
   readonly baseline: PlacedRun | undefined;
   readonly isComplete: boolean;
@@ -90,7 +88,6 @@ export class FindingStore implements Disposable {
   readonly #failures = new Map<string, Failure>();
   /** Reading and placing run one at a time, so that each starts from the value of the one before. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** Files whose findings are to be placed again. */
   #waiting: (ChangedFiles & { readonly done: Promise<void> }) | undefined;
   /** Set by any forced request and cleared by the next load, so that many requests during one load become one more. */
   #mustForce = false;
@@ -135,7 +132,6 @@ export class FindingStore implements Disposable {
     await this.#showEach((each) => addOwners(each, this.#deps));
   }
 
-  /** Shows runs that are made of those that are shown. */
   async #showEach(make: (placed: PlacedRun) => Promise<PlacedRun>): Promise<void> {
     const { placed, baseline } = this.#shown;
     const present = await Promise.all(placed.map(make));

@@ -28,9 +28,7 @@ import { isSettled } from './triage/triage.ts';
 
 /** A result with the places of its findings. `absent` has those that the run could have reported. */
 interface PlacedResult extends RunResult, PlacedFiles {
-  /** All names in the result. */
   readonly names: ReadonlySet<string>;
-  /** Undefined until they were looked up. */
   readonly owners?: FoundOwners | undefined;
 }
 
@@ -55,7 +53,6 @@ interface Placing extends Omit<PlaceOptions, 'onFirst'> {
   readonly onFirst?: ((early: PlacedRun) => void) | undefined;
 }
 
-/** Reads the result of a run, and places its findings. */
 export async function readPlaced(
   run: Run,
   source: PlacingSource,
@@ -73,7 +70,6 @@ export async function readPlaced(
   }
 }
 
-/** A run whose findings cannot be read. */
 export function toFailedRun(run: Run, error: unknown, log: Logger): PlacedRun {
   const failure = toFailure(
     error instanceof AssessmentError
@@ -84,7 +80,6 @@ export function toFailedRun(run: Run, error: unknown, log: Logger): PlacedRun {
   return { run, result: undefined, failure };
 }
 
-/** A run whose findings have no places yet. */
 export function withoutPlaces(run: Run, { head, findings, absent }: RunResult): PlacedRun {
   const names = allNamesOf([...findings, ...absent]);
   // Those that the run did not report although it could have.
@@ -261,7 +256,6 @@ export function comparePlaced(placed: PlacedRun, baseline: PlacedRun): PlacedRun
   };
 }
 
-/** A run as people decided about its findings. */
 export function toShownRun(
   placed: PlacedRun,
   runs: Pick<RunStore, 'get'>,

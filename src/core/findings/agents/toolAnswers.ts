@@ -15,7 +15,6 @@ import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.
 import { clip, visibleToAgents } from '../../visibleText.ts';
 import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
-/** Of a run and a finding in it. */
 const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:[0-9a-f]{16}:\d{1,7}$/));
 
 export const toolInputs = {
@@ -270,7 +269,6 @@ function toDecision({ state, note, at, until, via }: TriageDecision): TriageDeci
   return { state, note, at, until, via };
 }
 
-/** A person's note is kept if the call gives none. */
 export function decisionOfTool(
   former: TriageDecision,
   { state, note = '' }: z.infer<typeof toolInputs.setTriage>,

@@ -6,7 +6,6 @@ import type { Place } from '../finding.ts';
 import type { ShownPlace } from '../shownFinding.ts';
 import { createDecode, type Encodings, readSentText, readTextBelow } from './sentFiles.ts';
 
-/** A file on this machine that places of a run are in. */
 export type LocatedFile = Pick<ShownPlace, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
 
 export interface PlacesOfFile {
@@ -16,7 +15,6 @@ export interface PlacesOfFile {
   readonly places: readonly Place[];
 }
 
-/** Where the places of a file are in its current text. */
 export interface CurrentPlaces {
   readonly places: readonly Omit<ShownPlace, keyof LocatedFile | 'reported' | 'isChanged'>[];
   /** True when the text differs from the one that was sent. */
@@ -32,7 +30,6 @@ export interface EditorTexts {
   readonly encodings: Encodings;
 }
 
-/** At the lines of the result. */
 export function asReported(
   { places }: PlacesOfFile,
   { isAsSent = false, isChanged = false } = {},

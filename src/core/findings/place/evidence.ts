@@ -37,7 +37,6 @@ export type Evidence =
 /** For each place of a finding; undefined where there is nothing to check. */
 export type EvidenceOfPlaces = readonly (Evidence | undefined)[];
 
-/** The most doubtful evidence. */
 export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
@@ -64,7 +63,6 @@ interface CheckedPlace {
   readonly evidence: Evidence | undefined;
 }
 
-/** Looks up all quotes and lines in what was sent. */
 export async function checkEvidence(
   places: readonly Place[],
   source: RunSource,
@@ -101,7 +99,6 @@ export async function checkEvidence(
   return checked;
 }
 
-/** Checks places in the text of their file. */
 function checkerIn(decoded: DecodedText, path: string): (place: Place) => CheckedPlace {
   const lines = splitLines(decoded.text);
   const { anchor, isQuoted } = indexQuotes(lines);

@@ -63,7 +63,6 @@ export async function visitMapped(
 export interface MappingPlan {
   /** Empty for whole paths. */
   readonly prefix: string;
-  /** How many paths would have a file. */
   readonly placed: number;
 }
 

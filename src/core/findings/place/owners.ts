@@ -116,7 +116,6 @@ const maxBytes = 3 * 1024 * 1024;
 const maxGlobLength = 4096;
 const maxOwnersOfLine = 100;
 const maxMs = 2_000;
-/** Between two looks at the clock. */
 const stepsInOneLook = 500;
 
 /** To be called for each step. Throws `noAnswer` when the time for a file is over. */
@@ -138,7 +137,6 @@ interface OwnerRule {
   readonly owners: readonly string[];
   /** Nothing in its section brings back what it matches. */
   readonly isExclusion: boolean;
-  /** True if a part of its line is not understood. */
   readonly isOdd: boolean;
 }
 

@@ -44,10 +44,8 @@ export function findingsOfRun(
   return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf), found };
 }
 
-/** A place of a finding, and its sent file, if that is known. */
 type PlaceAsSent = readonly [place: Place, sent: SentFile | undefined];
 
-/** Finds the file of a place; undefined if there is none. */
 function locateIn({
   run,
   runFolder,
@@ -65,18 +63,15 @@ function locateIn({
   };
 }
 
-/** Places with one key are in one file. */
 function keyOfFile([place, sent]: PlaceAsSent): string {
   return sent === undefined
     ? `${place.path}\0${String(place.targetIndex)}`
     : `${String(sent.target)}\0${sent.path}`;
 }
 
-/** Where the places of findings are. */
 export interface PlacedFiles {
   /** Undefined for a place without a file on this machine. A place that was not looked for yet has no entry. */
   readonly places: ReadonlyMap<Place, ShownPlace | undefined>;
-  /** The paths of missing files that findings point at. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -87,7 +82,6 @@ export type Follow = (
 ) => Promise<readonly CurrentPlaces[]>;
 
 export interface PlaceOptions {
-  /** What editors have now. */
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
   /** The other places stay as they were. */

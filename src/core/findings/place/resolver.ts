@@ -33,7 +33,6 @@ export interface SentPath {
 
 type Targets = readonly Pick<Target, 'folder' | 'name'>[];
 
-/** The positions of the targets that a place may be in. */
 function targetsOf({ targetIndex }: Place, knowsSent: readonly boolean[]): readonly number[] {
   if (knowsSent.length > 1)
     return targetIndex === undefined || knowsSent[targetIndex] === undefined
@@ -43,7 +42,6 @@ function targetsOf({ targetIndex }: Place, knowsSent: readonly boolean[]): reado
   return targetIndex === undefined || targetIndex === 0 || knowsSent[0] === true ? [0] : [];
 }
 
-/** A file of a target that a path may mean. */
 interface Match {
   /** The step that found it, from 0. */
   readonly step: number;

@@ -15,7 +15,6 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 /** The text of a larger file is neither kept nor read. */
 export const maxTextBytes = 5 * 1024 * 1024;
 
-/** A file of a run, as it was sent. */
 export interface SentFile {
   /** The position of its target. */
   readonly target: number;
@@ -24,7 +23,6 @@ export interface SentFile {
   /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
   /** True if no other file of the target had these bytes: then it can be recognized under another path. */
   readonly isOnlyCopy?: boolean | undefined;
@@ -147,13 +145,11 @@ async function readWhole(fd: number, size: number): Promise<Buffer> {
   return content;
 }
 
-/** The content of a file below a folder, if that is what was sent. */
 async function readIfSent(folder: string, path: string, sent: SentFile): Promise<Buffer | undefined> {
   const content = await readTextBelow(folder, path, sent.bytes);
   return content && isSent(content, sent) ? content : undefined;
 }
 
-/** A sent file as it is on the disk, if it has not changed. */
 export function readUnchanged(sent: SentFile): Promise<Buffer | undefined> {
   return readIfSent(sent.folder, sent.path, sent);
 }
@@ -254,7 +250,6 @@ export async function keepSource(
   runFolder: string,
   sent: Iterable<SentFile | undefined>,
 ): Promise<void> {
-  /** By where its text is to be kept. */
   const wanted = new Map<string, SentFile>();
   for (const file of sent)
     if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(keptPath(file), file);

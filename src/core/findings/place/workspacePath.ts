@@ -28,7 +28,6 @@ export function toSegments(text: string, roots: readonly string[] = []): readonl
   return segments.length === 0 ? undefined : segments;
 }
 
-/** Without `.` and empty segments. */
 export function segmentsOf(text: string): readonly string[] {
   return text.split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
 }
@@ -80,7 +79,6 @@ export interface OpenedFolder {
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
-/** `folder` is absolute. */
 export function openFolder(folder: string): OpenedFolder {
   const realFolder = lazily(() => realPath(folder).catch(() => folder));
   return {

@@ -10,7 +10,6 @@ import { type SentFile, sentIn } from '../place/sentFiles.ts';
 import { type LaterRun, pairFindings, type Pairs } from './match.ts';
 import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
-/** A run that is compared with earlier ones. */
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
   /** Set for every blackbox assessment, also where its progress cannot be read, and for no other run. */
@@ -19,7 +18,6 @@ export interface ComparedRun extends LaterRun {
   readonly progressBefore: ScanProgress | undefined;
 }
 
-/** What was found before. */
 export interface FoundBefore extends FoundByRun {
   /** The former result of the same run, which keeps its names. */
   readonly former: FoundByRun;
@@ -98,7 +96,6 @@ function reportedVerdict({ finding }: ResultFinding, { missed }: ResultFinding, 
   return missed === true ? 'backAgain' : 'stillThere';
 }
 
-/** True if all that a run found is known. */
 function isComplete({ run, cut }: ComparedRun): true | undefined {
   return (hasAllFindings(run) && cut === undefined) || undefined;
 }
@@ -108,7 +105,6 @@ function absenceCounts(run: ComparedRun): boolean {
   return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }
 
-/** Why a run does not report a finding of an earlier run. */
 function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict {
   if (run.progress !== undefined) return pairVerdict(false, finding, run);
   const changes = sent.map((file) => changeOf(file, run));
@@ -117,7 +113,6 @@ function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict 
   return (['codeChanged', 'notSent', 'unknown'] as const).find((each) => changes.includes(each)) ?? main;
 }
 
-/** What became of a file that was sent. */
 function changeOf(
   sent: SentFile | undefined,
   later: LaterRun,

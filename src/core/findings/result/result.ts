@@ -73,7 +73,6 @@ const cutSchema = z.object({ shown: z.number(), total: z.number() });
 
 export const headSchema = z.object({
   format: z.number().check(z.maximum(resultFormat)),
-  /** The local ID of the run. */
   id: z.string(),
   /** Changes with `format`, `facts`, `mark`, `before` and `skipped`: all that the result depends on. */
   inputs: z.string(),
@@ -95,7 +94,6 @@ export const headSchema = z.object({
   unlisted: z.number(),
   counts: z.object({ findings: z.number(), absent: z.number() }),
 });
-/** What is known of a result without its findings. */
 export type ResultHead = z.infer<typeof headSchema>;
 
 export interface FoundByRun {

@@ -33,7 +33,6 @@ const savedHeadSchema = z.extend(headSchema, { sha256: z.string() });
 const findingsPerLine = 500;
 const lineEnd = 10;
 const maxBytes = 16 * 1024 * 1024;
-/** What is read of a file at once. */
 const partBytes = 256 * 1024;
 const maxDetailsBytes = 256 * 1024 * 1024;
 
@@ -103,7 +102,6 @@ export function readHead(runFolder: string): Promise<ResultHead | undefined> {
   return readFirst(runFolder, savedHeadSchema);
 }
 
-/** The first line of a result. */
 async function readFirst<T>(runFolder: string, schema: z.ZodMiniType<T>): Promise<T | undefined> {
   return unlessUnreadable(async () => {
     for await (const line of linesOf(join(runFolder, resultName), maxBytes)) return parsed(line, schema);
@@ -162,7 +160,6 @@ async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | undefine
   }
 }
 
-/** Undefined where the line is something else. */
 function parsed<T>(line: Buffer, schema: z.ZodMiniType<T>): T | undefined {
   return schema.safeParse(JSON.parse(line.toString('utf8'))).data;
 }
@@ -198,14 +195,12 @@ function hashOf(details: object): string {
   return hash('sha256', JSON.stringify(details), 'hex').slice(0, 16);
 }
 
-/** By `Finding.index`. */
 export type DetailsByIndex = ReadonlyMap<number, Details>;
 
 export function detailsOf(reported: readonly ReportedFinding[]): DetailsByIndex {
   return new Map(reported.map((each) => [each.index, splitReported(each).details]));
 }
 
-/** `file` is that of the findings' `Identity`. */
 export async function writeDetails(
   runFolder: string,
   file: string,
@@ -250,12 +245,10 @@ export type ReadDetails = (
 
 export interface Detailable {
   readonly run: Run;
-  /** See `Identity`. */
   readonly file: string;
   readonly finding: Finding;
 }
 
-/** One result for each finding. */
 export type Detailed<T extends readonly Detailable[]> = { readonly [At in keyof T]: T[At] & WithDetails };
 
 export async function addDetails<const T extends readonly Detailable[]>(

@@ -11,13 +11,11 @@ import { isSettled } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
 import { allNamesOf } from '../identity.ts';
 
-/** Only the newest runs are compared. */
 export const maxTrendRuns = 24;
 
 /** Absent findings whose code or pair has changed: a person decides whether they are fixed. */
 const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
-/** Why a run may report less than others. */
 export type Limitation =
   | { readonly kind: 'endedEarly' | 'onePair' | 'unreadable' }
   | { readonly kind: 'cut'; readonly cut: Cut }
@@ -26,7 +24,6 @@ export type Limitation =
 export interface TrendRow {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
-  /** `settled` counts those that a person has decided. */
   readonly reported: readonly {
     readonly severity: Severity;
     readonly count: number;

@@ -35,7 +35,6 @@ export interface WorkOut {
   /** For each folder of the run, in their order, the earlier run that its findings are compared with; then the baseline. */
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
-  /** The run that it continues. */
   readonly continued?: Run | undefined;
   /** Earlier results, and a former one of the run, that could not be saved. */
   readonly kept?: readonly RunResult[];
@@ -110,7 +109,6 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
 /** Findings of a run that were in the findings file `file`. */
 export interface AskedFindings {
   readonly run: Run;
-  /** That of their `Identity`. */
   readonly file: string;
   readonly indexes: ReadonlySet<number>;
   readonly isReadOnly: boolean;
@@ -195,7 +193,6 @@ function evidenceIn(former: RunResult | undefined, places: readonly Place[]): Kn
   return known;
 }
 
-/** What is known of pairs; only for a blackbox assessment. */
 async function readProgress({
   run,
   runsFolder,
