@@ -214,7 +214,8 @@ export async function placeAgain(
   placing: Omit<Placing, 'runs' | 'follow'>,
 ): Promise<PlacedRun> {
   const { places } = placed.result ?? nowhere;
-  const wanted = new Set([...places].flatMap(([place, now]) => (now && isIn(now.file) ? [place] : [])));
+  const wanted = new Set<Place>();
+  for (const [place, now] of places) if (now && isIn(now.file)) wanted.add(place);
   const isWanted = (place: Place): boolean => wanted.has(place);
   return wanted.size > 0
     ? withPlaces(placed, { ...placing, runs: source.runs, follow: followIn(source), isWanted })
@@ -269,12 +270,14 @@ export function toShownRun(
   const [shown, absent] = [true, false].map((isWanted) =>
     all.filter(({ verdict }) => isReported(verdict) === isWanted),
   );
+  const changedFiles = new Set<string>();
+  for (const { places } of shown ?? [])
+    for (const { file, isChanged } of places) if (isChanged === true) changedFiles.add(file);
   return {
     run,
     shown: shown ?? [],
     cut: head.cut,
-    changedFiles: new Set(shown?.flatMap(({ places }) => places.filter(isChanged).map(({ file }) => file)))
-      .size,
+    changedFiles: changedFiles.size,
     // Settled ones are listed only if the baseline reports them.
     absent: absent?.filter(
       ({ run: { id }, triage: { state } }) => id === head.baseline?.id || !isSettled(state),
@@ -286,10 +289,6 @@ export function toShownRun(
     unlisted: head.unlisted + allFound(result).length - all.length,
     ownersGaps: owners?.ownersGaps ?? [],
   };
-}
-
-function isChanged(place: ShownPlace): boolean {
-  return place.isChanged === true;
 }
 
 /** What a run reports, and what only earlier runs that are still here report. */

@@ -138,10 +138,11 @@ export function withoutOtherFolders(
       return runIds.has(key) && runIds.get(key) !== run.id;
     }),
   );
-  const isOfLater = atOrBelow(foldersOfLater(shownRun, all));
+  const later = foldersOfLater(shownRun, all);
+  if (hiddenFolders.size === 0 && later.length === 0) return shownRun;
+  const isOfLater = atOrBelow(later);
   const isShown = (finding: ShownFinding): boolean =>
     !hiddenFolders.has(folderOf(finding)) && !isOfLater(fileOf(finding));
-  if ([...shown, ...absent].every(isShown)) return shownRun;
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 

@@ -122,9 +122,9 @@ export async function placeFindings(
   const groups = runs.flatMap((each) => {
     const { id, targets } = each.run;
     const locate = locateIn(each);
-    const places = each.found
-      .flatMap(({ finding, sent }) => finding.places.map((place, at): PlaceAsSent => [place, sent[at]]))
-      .filter(([place]) => isWanted(place));
+    const places: PlaceAsSent[] = [];
+    for (const { finding, sent } of each.found)
+      for (const [at, place] of finding.places.entries()) if (isWanted(place)) places.push([place, sent[at]]);
     return [...Map.groupBy(places, keyOfFile).values()].flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
@@ -160,7 +160,10 @@ export async function placeFindings(
   const ask = askFolders(clock);
   const place = async (group: (typeof groups)[number]): Promise<void> => {
     const { run, path, sent, folder, places, was } = group;
-    const found = await ask(folder, group.locate);
+    const found = await ask(folder, async () => {
+      const file = await group.locate();
+      return file && { file, state: await stateOf(file) };
+    });
     if (found === undefined && was !== undefined) {
       const file = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
       add({ run, file, places }, { places: places.map(() => ({ drift: 'gone' })), isChanged: true });
@@ -168,10 +171,9 @@ export async function placeFindings(
       missing.add(sent?.path ?? path);
       for (const each of places) placed.set(each, undefined);
     } else if (found !== 'silent') {
-      const each = { run, file: found, places };
-      const state = await ask(folder, () => stateOf(found));
-      if (state === 'other') others.push(each);
-      else add(each, asReported(each, { isAsSent: state === 'asSent' }));
+      const each = { run, file: found.file, places };
+      if (found.state === 'other') others.push(each);
+      else add(each, asReported(each, { isAsSent: found.state === 'asSent' }));
     } else if (sent !== undefined && was === undefined) {
       const unread = { run, file: { ...sent, file: `${folder}/${sent.path}`, sent }, places };
       add(unread, asReported(unread));
