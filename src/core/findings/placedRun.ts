@@ -8,12 +8,13 @@ import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { canShareNames } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
-import { inSlices } from '../yieldingWork.ts';
+import { answerOf, inSlices } from '../yieldingWork.ts';
 import type { PathMapping } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   findingsOfRun,
   type Follow,
+  maxSilenceMs,
   type PlacedFiles,
   placeFindings,
   type PlaceOptions,
@@ -134,11 +135,12 @@ export async function addOwners(
   if (result === undefined || (result.owners !== undefined && !areOld)) return placed;
   try {
     const files = allFound(result).flatMap((found) => mainFileOf(found, result) ?? []);
-    const owners = (await haveOwners(run)) ? await askForOwners(new Set(files), source) : noOwners;
+    const isThere = await answerOf(haveOwners(run), 'CODEOWNERS', { maxMs: maxSilenceMs });
+    const owners = isThere ? await askForOwners(new Set(files), source) : noOwners;
     return { ...placed, result: { ...result, owners } };
   } catch (error) {
     source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
-    return { ...placed, result: { ...result, owners: undefined } };
+    return { ...placed, result: { ...result, owners: noOwners } };
   }
 }
 
@@ -214,8 +216,10 @@ export async function placeAgain(
   placing: Omit<Placing, 'runs' | 'follow'>,
 ): Promise<PlacedRun> {
   const { places } = placed.result ?? nowhere;
+  const all = new Set(Array.from(places.values(), (now) => now?.file ?? ''));
+  const files = new Set([...all].filter(isIn));
   const wanted = new Set<Place>();
-  for (const [place, now] of places) if (now && isIn(now.file)) wanted.add(place);
+  for (const [place, now] of places) if (now && files.has(now.file)) wanted.add(place);
   const isWanted = (place: Place): boolean => wanted.has(place);
   return wanted.size > 0
     ? withPlaces(placed, { ...placing, runs: source.runs, follow: followIn(source), isWanted })

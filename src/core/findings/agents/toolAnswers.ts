@@ -140,7 +140,6 @@ const noBranchReasons: Readonly<Record<NoBranch, string>> = {
   noBase: 'VS Code found no branch to compare with',
 };
 
-/** Throws an error for the model if the branch's changes are unknown. */
 async function compareBranch(branch: ToolSource['branch']): Promise<BranchChangeOf> {
   const state = await branch?.compare();
   if (state?.kind === 'known') return state.changeOf;

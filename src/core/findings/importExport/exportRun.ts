@@ -22,7 +22,6 @@ type ExportForm =
   | { readonly kind: 'sarif' | 'csv' | 'bundle' }
   | {
       readonly kind: 'codeScanning';
-      /** Those that the file lists. */
       readonly listed: readonly ShownFinding[];
       readonly repository: AssessedRepository;
     };

@@ -43,7 +43,7 @@ export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
 
 /** Limits on the search of archives for quotes that are not in their files: for one quote, for all, and their number. */
 const maxSearchedBytes = 128 * 1024 * 1024;
-const maxSearchedBytesOfAll = 6 * 1024 * 1024 * 1024;
+const maxSearchedBytesOfAll = 16 * 1024 * 1024 * 1024;
 const maxSearchedQuotes = 500;
 
 /** What an earlier working out found for quotes, while the archive was here. */

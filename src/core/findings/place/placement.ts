@@ -95,7 +95,7 @@ const filesAtOnce = 16;
 /** With findings in as many files, people see something. */
 const firstFiles = 32;
 /** A network share that does not answer keeps nobody waiting. */
-const maxSilenceMs = 2_000;
+export const maxSilenceMs = 2_000;
 
 /**
  * Places the findings of several runs, which are where `former` says until then: those in editors first, then run by run. A place that stays the same is the
@@ -164,13 +164,12 @@ export async function placeFindings(
       const file = await group.locate();
       return file && { file, state: await stateOf(file) };
     });
+    if (found === undefined) missing.add(sent?.path ?? path);
     if (found === undefined && was !== undefined) {
       const file = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
       add({ run, file, places }, { places: places.map(() => ({ drift: 'gone' })), isChanged: true });
-    } else if (found === undefined) {
-      missing.add(sent?.path ?? path);
-      for (const each of places) placed.set(each, undefined);
-    } else if (found !== 'silent') {
+    } else if (found === undefined) for (const each of places) placed.set(each, undefined);
+    else if (found !== 'silent') {
       const each = { run, file: found.file, places };
       if (found.state === 'other') others.push(each);
       else add(each, asReported(each, { isAsSent: found.state === 'asSent' }));

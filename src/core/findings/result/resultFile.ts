@@ -236,7 +236,6 @@ export async function readDetails(
   });
 }
 
-/** Reads details of what a run reports, by the findings file that they are of. */
 export type ReadDetails = (
   run: Run,
   file: string,

@@ -59,7 +59,6 @@ export interface TriageBook {
   readonly names: ReadonlyMap<string, string>;
   /** By fingerprint, the name that was decided last. */
   readonly alike: ReadonlyMap<string, string>;
-  /** By `Answer.answered`. */
   readonly answers: ReadonlyMap<string, number>;
   readonly isDamaged: boolean;
 }
@@ -96,7 +95,6 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
   return { entries, names, alike, answers, isDamaged };
 }
 
-/** What a decision is looked up by. */
 export type Decidable = Pick<Identity, 'name'> & Partial<Identity>;
 
 /** The latest decision about a finding; it may say that the finding is undecided again. */

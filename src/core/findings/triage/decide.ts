@@ -13,7 +13,6 @@ interface ShownWith {
   readonly places: readonly ShownPlace[];
   /** Of the file of its main place. */
   readonly owners?: readonly string[] | undefined;
-  /** All names in the result of its run. */
   readonly names?: ReadonlySet<string> | undefined;
 }
 

@@ -33,7 +33,6 @@ export function triagePlaceOf(folder: string, storageFolder: string, isShared: b
 
 /** A decision of somebody else that nobody here has answered. It hides nothing. */
 export interface Proposal {
-  /** Of its file. */
   readonly path: string;
   readonly entry: TriageEntry;
   /** The time of the file on this disk, in wall-clock milliseconds; 0 where it is not known. */

@@ -174,10 +174,13 @@ export class TriageStore {
   }
 
   /** A stated time in the future counts as that of the file, which is about when the file came to this disk. */
-  #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
+  #timeOf({ entry: { at }, writtenAt }: Proposal): number {
     const now = this.#deps.clock.now();
-    const at = decision.entry.at <= now ? decision.entry.at : Math.min(decision.writtenAt || now, now);
-    return at > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
+    return at <= now ? at : Math.min(writtenAt || now, now);
+  }
+
+  #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
+    return this.#timeOf(decision) > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
   }
 
   /** Copies new decisions of others into the book of a folder, except where it has a later one. Throws what `set` throws. */
@@ -185,7 +188,10 @@ export class TriageStore {
     return this.#change([folder], ({ book }) => ({
       entries: accepted
         .filter((each) => this.#isNew(each, book))
-        .map((each) => ({ ...each.entry, ...subjectOf(each), from: basename(each.path) }))
+        .map((each) => ({
+          ...{ ...each.entry, ...subjectOf(each) },
+          ...{ at: this.#timeOf(each), from: basename(each.path) },
+        }))
         // The last one about a finding counts.
         .sort((one, other) => one.at - other.at),
       answers: accepted.map(toAnswer),

@@ -101,6 +101,16 @@ test('F157 a time in the future counts as that of its arrival, also after a rest
   assert.ok(timeOf('c') <= clock.time);
 });
 
+test('F157 of two accepted decisions about a finding, a time in the future is no later than its arrival', async (t) => {
+  const { pull, accept, stateOf, store, decisions, clock } = await clone(t);
+  await pull('a', { at: future, state: 'falsePositive' }, 'old');
+  await utimes(path.join(decisions, 'old.json'), 0, 1);
+  await pull('a', { at: clock.time, state: 'confirmed' }, 'later');
+  await store.reload();
+  await accept();
+  assert.equal(stateOf('a'), 'confirmed');
+});
+
 test('F147 a file’s time on this disk hides no decision, and makes none later than now', async (t) => {
   const { pull, decide, proposed, accept, stateOf, store, shop, about, decisions, clock } = await clone(t);
   await decide('abc', 'open');

@@ -28,7 +28,6 @@ export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   };
 }
 
-/** A repository and its assessed folders. */
 export interface AssessedRepository {
   readonly root: string;
   readonly folders: readonly LogFolder[];

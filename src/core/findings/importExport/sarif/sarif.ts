@@ -38,7 +38,6 @@ export interface LogFolder {
   readonly path: string;
 }
 
-/** What a form of SARIF says of findings. */
 interface LogForm {
   readonly all: readonly DetailedFinding[];
   readonly assessed: AssessedPlaces;
