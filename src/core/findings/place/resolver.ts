@@ -157,8 +157,7 @@ function readingsOf(text: string): readonly (readonly string[])[] {
   const clean = toSegments(withoutDrive(text)) ?? [];
   const parts = text.split('/');
   const literal = parts.includes('..') ? [] : parts.filter((part) => part !== '' && part !== '.');
-  const isSame = literal.join('/') === clean.join('/');
-  return (isSame ? [literal] : [literal, clean]).filter(({ length }) => length > 0);
+  return [literal, clean].filter(({ length }) => length > 0);
 }
 
 /** The list of sent files may come from a bundle, which anybody can write. */

@@ -226,6 +226,12 @@ test('F122 a path of more than 64 segments is only found as it is', () => {
   }
 });
 
+test('F122 a path of more than 64 segments is not searched for by its end on the disk', async (t) => {
+  const locate = locatorIn(await scratchFolder(t, ['src/x.ts']));
+  assert.equal(await locate(`${'a/'.repeat(62)}src/x.ts`), 'src/x.ts');
+  assert.equal(await locate(`${'a/'.repeat(63)}src/x.ts`), '(none)');
+});
+
 test('F73 a path in two roots belongs to the root of its archive, or else to the one of its first segment', async (t) => {
   const [shop, admin] = await Promise.all([
     scratchFolder(t, ['src/main.py', 'shop.py']),
