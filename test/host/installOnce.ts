@@ -1,22 +1,72 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Where tests store downloads, under the project root, ignored by git. */
 export const cacheRoot: string = path.resolve(import.meta.dirname, '../../.vscode-test');
 
 const marker = '.complete';
 
+/** How often a waiting process looks whether another one has filled the folder. */
+const lookAgainMs = 200;
+
 /**
- * Fills `folder` by `fill` unless that is done, and prints one line when it did. The marker is written last: a folder
- * without it is what an interrupted attempt left, and is filled again from nothing.
+ * Makes `folder` unless it is there, and prints one line when it did. `fill` gets the empty folder
+ * `<folder>.filling`, which is renamed once it is complete: nobody sees half of it. Other processes
+ * wait meanwhile.
  */
-export async function installOnce(folder: string, label: string, fill: () => Promise<void>): Promise<void> {
-  if (existsSync(path.join(folder, marker))) return;
-  const start = performance.now();
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  await fill();
-  await writeFile(path.join(folder, marker), `${label}\n`);
-  process.stdout.write(`${label}: ready in ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+export async function installOnce(
+  folder: string,
+  label: string,
+  fill: (into: string) => Promise<void>,
+): Promise<void> {
+  const isComplete = (): boolean => existsSync(path.join(folder, marker));
+  if (isComplete()) return;
+  await mkdir(path.dirname(folder), { recursive: true });
+  const lock = `${folder}.lock`;
+  let hasSaidSo = false;
+  while (!(await takeLock(lock))) {
+    if (!hasSaidSo) process.stdout.write(`${label}: another process installs it\n`);
+    hasSaidSo = true;
+    await delay(lookAgainMs);
+  }
+  try {
+    if (isComplete()) return;
+    const start = performance.now();
+    const filling = `${folder}.filling`;
+    await rm(filling, { recursive: true, force: true });
+    await mkdir(filling);
+    await fill(filling);
+    await writeFile(path.join(filling, marker), `${label}\n`);
+    await rm(folder, { recursive: true, force: true });
+    await rename(filling, folder);
+    process.stdout.write(`${label}: ready in ${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** Makes the lock file, with the ID of this process, unless a process that is running has it. */
+async function takeLock(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const holder = await readFile(lock, 'utf8').catch(() => '');
+  // It is empty until its maker has written to it.
+  if (holder === '' || isRunning(Number(holder))) return false;
+  await rm(lock, { force: true });
+  return takeLock(lock);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

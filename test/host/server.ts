@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { startKept, type KeptProcess } from './keptProcess.ts';
 import { writeUserSettings, type Settings } from './settings.ts';
 import { prepareVsCode } from './vscode.ts';
-import { addWindowsParts, toWindowsPath, type Windows } from './wine.ts';
+import { toWindowsPath, type Windows } from './wine.ts';
 
 /** Missing folders are created. */
 export interface VsCodeOptions {
@@ -66,7 +66,6 @@ export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer>
   await writeUserSettings(path.join(options.dataDir, 'data', 'Machine'), options.settings ?? {});
   const env = hostEnvironment(options.env ?? {});
   const { windows } = options;
-  if (windows !== undefined) await addWindowsParts(code.serverMain);
   const there = windows === undefined ? (file: string): string => file : toWindowsPath;
   const folders = ['--server-data-dir', there(options.dataDir), '--extensions-dir', there(extensionsDir)];
 

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { cacheRoot, installOnce } from './installOnce.ts';
 import { npmInstall } from './npmInstall.ts';
+import { addWindowsParts, windowsWatcher } from './wine.ts';
 
 /** The oldest VS Code of package.json (engines.vscode), and the newest one in the npm registry or its replacement in tests. */
 export const supportedVersions: Readonly<Record<'oldest' | 'newest', string>> = {
@@ -22,21 +23,25 @@ export interface VsCode {
  */
 export async function prepareVsCode(version: string): Promise<VsCode> {
   const folder = path.join(cacheRoot, `vscode-${version}`);
-  const product = path.join(folder, 'node_modules', 'code-server');
-  await installOnce(folder, `VS Code ${version}`, async () => {
-    await npmInstall(folder, [`code-server@${version.replace(/^1\./u, '4.')}`]);
-    const server = path.join(product, 'lib', 'vscode');
+  const product = path.join('node_modules', 'code-server');
+  await installOnce(folder, `VS Code ${version}`, async (into) => {
+    // npm would refuse a package for another system.
+    await npmInstall(into, [`code-server@${version.replace(/^1\./u, '4.')}`, windowsWatcher, '--force']);
+    const server = path.join(into, product, 'lib', 'vscode');
     await useRegistryBinaries(server);
     await npmInstall(server, []);
+    await addWindowsParts(into, server);
     // It needs a TypeScript that the package lacks, says so in a notification in every window with a .ts file open, and would
     // mix its own problems with ours.
     await rm(path.join(server, 'extensions', 'typescript-language-features'), { recursive: true });
   });
-  const { engines } = await readJson<{ engines: { node: string } }>(path.join(product, 'package.json'));
+  const { engines } = await readJson<{ engines: { node: string } }>(
+    path.join(folder, product, 'package.json'),
+  );
   return {
     version,
     node: await prepareNode(engines.node),
-    serverMain: path.join(product, 'lib', 'vscode', 'out', 'server-main.js'),
+    serverMain: path.join(folder, product, 'lib', 'vscode', 'out', 'server-main.js'),
   };
 }
 
@@ -84,7 +89,7 @@ async function prepareNode(major: string): Promise<string> {
   // The names that npm's package `node` asks for in its install script.
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
   const name = [prefix, windows ? 'win' : process.platform, process.arch].join('-');
-  await installOnce(folder, `Node ${major}`, () => npmInstall(folder, [`${name}@${major}`]));
+  await installOnce(folder, `Node ${major}`, (into) => npmInstall(into, [`${name}@${major}`]));
   return path.join(folder, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cacheRoot, installOnce } from './installOnce.ts';
@@ -30,7 +30,11 @@ const watcher: Pinned = {
     'sha512-hbQlYcCq5dlAX9Qx+kFb0FHue6vbjlf0FrNzSKdYK2APUf7tGfGxQCk2ihEREmbR6ZMc0MVAD5RIX/41gpUzTw==',
 };
 
-const wineFolder = '/usr/lib/wine';
+/** What npm installs for `addWindowsParts`. */
+export const windowsWatcher = `${watcher.name}@${watcher.version}`;
+
+/** Debian’s folder is not in the path. */
+const wineFolder = process.env['WINE_FOLDER'] ?? '/usr/lib/wine';
 
 /** Why no Windows process can run here; undefined where one can. */
 export function whyNoWindows(): string | undefined {
@@ -56,10 +60,20 @@ interface Ended {
 /** Longer than the tests take on a busy machine, and shorter than `node:test` waits for a file. */
 const maxRunMs = 20 * 60_000;
 
+/** Node for Windows, by its path here. */
+export async function prepareWindowsNode(): Promise<string> {
+  const folder = path.join(cacheRoot, `windows-node-${node.version}`);
+  await installOnce(folder, `Node ${node.version} for Windows`, async (into) => {
+    // npm would refuse a package for another system.
+    await npmInstall(into, [`${node.name}@${node.version}`, '--force']);
+    await checkIntegrity(into, node);
+  });
+  return path.join(folder, 'node_modules', node.name, 'bin', 'node.exe');
+}
+
 /** A new Windows in the temporary folder. Its drive `Z:` is the root folder here. */
 export async function startWindows(): Promise<Windows> {
-  const nodeFolder = path.join(cacheRoot, `windows-node-${node.version}`);
-  await installOnce(nodeFolder, `Node ${node.version} for Windows`, () => installPinned(nodeFolder, node));
+  const program = await prepareWindowsNode();
   const folder = await mkdtemp(path.join(tmpdir(), 'wine-'));
   const prefix = { WINEPREFIX: path.join(folder, 'prefix'), WINEDEBUG: '-all' };
   const wine = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
@@ -71,7 +85,6 @@ export async function startWindows(): Promise<Windows> {
   await must(['wineboot', '-i']);
   // VS Code and Node ask for Windows 10.
   await must(['reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f']);
-  const program = path.join(nodeFolder, 'node_modules', node.name, 'bin', 'node.exe');
   const allowNode = { NODE_SKIP_PLATFORM_CHECK: '1' };
   return {
     runNode: (args, env) => wine([program, ...args], { ...env, ...allowNode }),
@@ -92,23 +105,18 @@ export async function startWindows(): Promise<Windows> {
 /** Runs a command with its output in the file that is named first, because a Windows process cannot write to a pipe from outside. */
 const tailed = 'out=$1; shift; : >"$out"; "$@" >"$out" 2>&1 & exec tail -f -n +1 --pid=$! "$out"';
 
-/** Adds to a VS Code server what it needs in Windows. Linux does not read that. */
-export async function addWindowsParts(serverMain: string): Promise<void> {
-  const modules = path.resolve(serverMain, '../../node_modules');
-  const target = path.join(modules, watcher.name);
-  await installOnce(target, 'VS Code’s parts for Windows', async () => {
-    const download = await mkdtemp(path.join(tmpdir(), 'watcher-'));
-    await installPinned(download, watcher);
-    await cp(path.join(download, 'node_modules', watcher.name), target, { recursive: true });
-    await rm(download, { recursive: true, force: true });
-    // The registry is read by a program that would have to be compiled. It finds nothing here.
-    const registry = path.join(modules, '@vscode/windows-registry/build/Release/winregistry.node');
-    await mkdir(registry, { recursive: true });
-    await writeFile(
-      path.join(registry, 'index.js'),
-      'exports.GetStringRegKey = exports.GetDWORDRegKey = () => undefined;\n',
-    );
-  });
+/**
+ * Completes a VS Code with `windowsWatcher` for Windows, which is in `into`. Linux reads nothing of it.
+ */
+export async function addWindowsParts(into: string, server: string): Promise<void> {
+  await checkIntegrity(into, watcher);
+  // The registry is read by a program that would have to be compiled. It finds nothing here.
+  const registry = path.join(server, 'node_modules/@vscode/windows-registry/build/Release/winregistry.node');
+  await mkdir(registry, { recursive: true });
+  await writeFile(
+    path.join(registry, 'index.js'),
+    'exports.GetStringRegKey = exports.GetDWORDRegKey = () => undefined;\n',
+  );
 }
 
 /** The path by which Windows knows a file of this machine. */
@@ -116,9 +124,7 @@ export function toWindowsPath(file: string): string {
   return `Z:${file.replaceAll('/', '\\')}`;
 }
 
-async function installPinned(folder: string, { name, version, integrity }: Pinned): Promise<void> {
-  // npm would refuse a package for another system.
-  await npmInstall(folder, [`${name}@${version}`, '--force']);
+async function checkIntegrity(folder: string, { name, version, integrity }: Pinned): Promise<void> {
   const lock = JSON.parse(await readFile(path.join(folder, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { integrity?: string }>;
   };

@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs';
 export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
-  | { readonly kind: 'skipped'; readonly title: string; readonly reason: string }
+  | { readonly kind: 'skipped'; readonly title: string; readonly name: string; readonly reason: string }
   /** The test failed, and is run again. */
   | { readonly kind: 'retried'; readonly title: string; readonly error: string }
   /** The test has passed, but not at first. */

@@ -38,6 +38,7 @@ export async function run(): Promise<void> {
         report({
           kind: 'skipped',
           title: test.fullTitle(),
+          name: test.title,
           reason: (test as { reason?: string }).reason ?? 'no reason given',
         }),
       );

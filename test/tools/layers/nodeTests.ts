@@ -36,7 +36,9 @@ export async function runNodeTests(
     const reason = [skip, todo].find((mark) => mark !== undefined && mark !== false);
     if (reason === undefined) return false;
     tally.skipped += 1;
-    print(`  - ${name}: skipped, ${reason === true || reason === '' ? 'no reason given' : reason}`);
+    const isExplained = typeof reason === 'string' && reason !== '';
+    if (isExplained) results.skippedNames.add(name);
+    print(`  - ${name}: skipped, ${isExplained ? reason : 'no reason given'}`);
     return true;
   };
   const noteFailed = (name: string, file: string, error: unknown): void => {

@@ -19,7 +19,7 @@ export async function runPlaywright(project: string, results: Results, grep?: st
     await installPackaged(installed);
     process.env[installedVariable] = installed;
   }
-  // Not by two tests at once.
+  // Before the time limits of tests begin.
   await prepareBrowser();
   const reportFile = 'test-results/results.json';
   await rm(reportFile, { force: true });

@@ -5,6 +5,7 @@ import type { Tally } from '../../integration/runner/results.ts';
 export interface LayerResult {
   readonly tally: Tally;
   readonly passedNames: readonly string[];
+  readonly skippedNames: readonly string[];
   /** With a one-line reason. */
   readonly failures: readonly string[];
   /** Tests that passed only when they were run again. */
@@ -18,6 +19,7 @@ export interface LayerResult {
 /** Collects what the tests of a layer report. */
 export class Results {
   readonly passedNames = new Set<string>();
+  readonly skippedNames = new Set<string>();
   readonly failures: string[] = [];
   readonly passedAgain: string[] = [];
   readonly #files = new Map<string, number>();
@@ -39,6 +41,7 @@ export class Results {
     return {
       tally,
       passedNames: [...this.passedNames],
+      skippedNames: [...this.skippedNames],
       failures: this.failures,
       passedAgain: this.passedAgain,
       files: [...this.#files],
