@@ -36,7 +36,7 @@ export async function writeFileAtomic(
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(content);
-      await file.sync();
+      await flush(file);
       mark = toMark(await file.stat({ bigint: true }));
     } finally {
       await file.close();
@@ -219,14 +219,23 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
+/** Makes what was written to a file durable, unless its file system cannot: shares and containers refuse. */
+export async function flush(file: FileHandle): Promise<void> {
+  try {
+    await file.sync();
+  } catch (error) {
+    if (!['ENOTSUP', 'EINVAL', 'ENOSYS'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
+
 /** Makes created and renamed entries of a folder durable, where the file system can. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
   try {
-    await folder.sync();
+    await flush(folder);
   } catch (error) {
-    if (!['EINVAL', 'ENOTSUP', 'EPERM', 'EBADF'].includes(systemCode(error) ?? '')) throw error;
+    if (!['EPERM', 'EBADF'].includes(systemCode(error) ?? '')) throw error;
   } finally {
     await folder.close();
   }

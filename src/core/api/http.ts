@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import { AssessmentError } from '../errors.ts';
-import { onDisk, replaceFile, toMark } from '../files.ts';
+import { flush, onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './sendRequest.ts';
 import { presignedFailure, replyFailure } from './failure.ts';
@@ -186,7 +186,7 @@ async function save(
       throw new AssessmentError('timeout', { origin: url.origin, limit: minRate.ms });
     measured = { bytes, at };
   }
-  await onDisk(file.sync());
+  await onDisk(flush(file));
   const promised = response.headers['content-length'];
   if (promised !== undefined && Number(promised) !== bytes)
     throw new AssessmentError('connectionLost', { limit: Number(promised), actual: bytes });

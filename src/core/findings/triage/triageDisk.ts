@@ -4,7 +4,7 @@ import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { makePrivateFolder, markOf, toMark, unlessMissing, writeFileAtomic } from '../../files.ts';
+import { flush, makePrivateFolder, markOf, toMark, unlessMissing, writeFileAtomic } from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { inParallel, inSlices } from '../../yieldingWork.ts';
 import {
@@ -115,7 +115,7 @@ export async function addToBook(book: string, added: readonly (TriageEntry | Ans
     try {
       // In one piece: another window may add its lines at the same time.
       const { bytesWritten } = await file.write(content);
-      await file.sync();
+      await flush(file);
       if (bytesWritten < content.length) throw new AssessmentError('storage', { detail: 'ENOSPC' });
     } finally {
       await file.close();

@@ -15,10 +15,12 @@ import disk, {
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { refuseFlushes } from '../../core/refuseFlushes.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 import { setUpTriage } from './openTriage.ts';
 
-test('a decision is restored after a restart, only for its folder and finding', async (t) => {
+test('F196 a decision is restored after a restart, only for its folder and finding, also without flushes', async (t) => {
+  await refuseFlushes(t, 'ENOTSUP');
   const { root, open, decide, statesIn } = await setUpTriage(t);
   const tool = path.join(root, 'tool');
   const note = 'behind a login,\n"quoted" \u202e 設計 <<<<<<< HEAD';

@@ -3,6 +3,7 @@ import promises, { rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { describe, test, type TestContext } from 'node:test';
 import { replaceFile } from '../../../../src/core/files.ts';
+import { refuseFlushes } from '../../core/refuseFlushes.ts';
 import { minuteMs, pass } from '../passTime.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun, startRemoteRun, trackRun, trackRunThatEndsUnseen, setUpRun } from '../seededRuns.ts';
@@ -116,5 +117,23 @@ describe('storage that cannot be written', () => {
     refuseWrites(t, fixture, 'ENOSPC');
     await assert.rejects(store.requireWritable(), { code: 'ENOSPC' });
     assert.equal(store.problem, undefined);
+  });
+
+  for (const code of ['ENOTSUP', 'EINVAL', 'ENOSYS'])
+    test(`F196 that cannot flush (${code}) takes a run from its start to its results`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      await refuseFlushes(t, code);
+      const run = await window.start();
+      assert.ok(run.state === 'running', JSON.stringify(run));
+      await fixture.service.finishRun(run.runId);
+      const ended = await window.untilEnded(run.id);
+      const files = 'artifacts' in ended ? ended.artifacts?.map(({ file }) => file) : [];
+      assert.deepEqual(files, ['findings.json', 'report.md']);
+    });
+
+  test('F66 F196 whose flush fails for another reason refuses a start', async (t) => {
+    const { window } = await setUpWindow(t);
+    await refuseFlushes(t, 'EIO');
+    await assert.rejects(window.tracker.start(await window.assessment()), { kind: 'storage' });
   });
 });
