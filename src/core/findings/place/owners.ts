@@ -240,9 +240,8 @@ function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefine
   if (glob.length > maxGlobLength) return undefined;
   const plain = glob.replace(/\\[^]|[[\]]/g, (text) => (text.length === 1 ? `\\${text}` : text));
   const pattern = parsePattern(toGitBytes(plain), false);
-  const [path] = pattern?.paths ?? [];
-  if (pattern === undefined || pattern.widened || path === undefined) return undefined;
-  const { anywhere, folderOnly } = pattern;
+  if (pattern === undefined) return undefined;
+  const { path, anywhere, folderOnly } = pattern;
   return { path: anywhere ? [globstar, ...path] : path, folderOnly, reachesBelow };
 }
 

@@ -11,7 +11,7 @@ export interface IgnoreRule {
   readonly line: number;
   /** As written. */
   readonly pattern: string;
-  /** True for a rule that may leave out more than git does: it may not apply, or git versions read it differently. */
+  /** True for a rule that may not apply: its file is included under a condition. */
   readonly widened: boolean;
 }
 
@@ -124,20 +124,17 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
     else rules.push(placed);
   };
   let added = 0;
-  for (const { text, ...line } of lines) {
+  for (const { text, ...rule } of lines) {
     const pattern = parsePattern(text, ignoreCase);
     if (pattern === undefined) continue;
-    const { negative, folderOnly } = pattern;
-    const rule: IgnoreRule = { ...line, widened: line.widened || pattern.widened };
+    const { negative, folderOnly, path, anywhere } = pattern;
     const placed = { rule, order: added++, negative, folderOnly };
-    for (const path of pattern.paths) {
-      const [name] = path;
-      if (!pattern.anywhere || name === undefined || name === globstar) {
-        paths.push({ ...placed, path, next: addIndex([], 0, path) });
-      } else if (name.literal !== undefined) put(byName, name.literal, placed);
-      else if (name.ending?.lastIndexOf('.') === 0) put(byExtension, name.ending, placed);
-      else byPattern.push({ ...placed, name });
-    }
+    const [name] = path;
+    if (!anywhere || name === undefined || name === globstar) {
+      paths.push({ ...placed, path, next: addIndex([], 0, path) });
+    } else if (name.literal !== undefined) put(byName, name.literal, placed);
+    else if (name.ending?.lastIndexOf('.') === 0) put(byExtension, name.ending, placed);
+    else byPattern.push({ ...placed, name });
   }
   return { file: { byName, byExtension, byPattern, paths }, added };
 }

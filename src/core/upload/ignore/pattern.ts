@@ -27,16 +27,14 @@ export interface Pattern {
   /** The rule ends in `/`. */
   readonly folderOnly: boolean;
   /** With `anywhere`, the single name matches at any depth. */
-  readonly paths: readonly PathPattern[];
+  readonly path: PathPattern;
   readonly anywhere: boolean;
-  /** True for a rule that git versions read differently: it leaves out what any of them does, and includes again what all of them do. */
-  readonly widened: boolean;
 }
 
 /** A byte, any one byte, any bytes, or one byte of a set. */
 type Token = number | 'one' | 'any' | ByteSet;
 
-type Names = readonly (readonly Token[] | typeof globstar)[];
+type Name = Token[] | typeof globstar;
 
 /** Longer than a name on any system. */
 const maxNameBytes = 1024;
@@ -53,38 +51,14 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
   const nameOnly = !body.includes('/');
   if (body.startsWith('/')) body = body.slice(1);
 
-  const read = readNames(body, nameOnly, ignoreCase);
-  if (read === undefined) return undefined;
-  const { names, disputed } = read;
-  const readings = [names, ...(disputed === undefined || negative ? [] : olderReadings(names, disputed))];
-  const paths = readings.map((each) =>
-    each.map((name) => (name === globstar ? globstar : namePattern(name))),
+  const path = readNames(body, nameOnly, ignoreCase)?.map((name) =>
+    name === globstar ? globstar : namePattern(name),
   );
-  const shape = { negative, folderOnly, widened: disputed !== undefined };
-  const [[first, only, ...others] = []] = paths;
-  if (first === globstar && only !== undefined && only !== globstar && others.length === 0) {
-    return { ...shape, paths: [[only]], anywhere: true };
-  }
-  return { ...shape, paths, anywhere: nameOnly };
-}
-
-/** A name that ends in `**`, and whether a plain `/` follows. */
-interface Disputed {
-  readonly at: number;
-  readonly isBeforeSlash: boolean;
-}
-
-/** How git before 2.52 reads stars behind plain text (`src**` before `/a`): they match `/` too, or with the slash nothing (`srca`). */
-function olderReadings(names: Names, { at, isBeforeSlash }: Disputed): Names[] {
-  const name = names[at];
-  if (name === undefined || name === globstar) return [];
-  const start = names.slice(0, at);
-  const rest = names.slice(names[at + 1] === globstar ? at + 2 : at + 1);
-  const [next = ['any' as const], ...others] = rest;
-  return [
-    [...start, name, globstar, ...rest],
-    ...(isBeforeSlash && next !== globstar ? [[...start, [...name.slice(0, -1), ...next], ...others]] : []),
-  ];
+  if (path === undefined) return undefined;
+  const [first, only] = path;
+  if (first === globstar && only !== undefined && only !== globstar && path.length === 2)
+    return { negative, folderOnly, path: [only], anywhere: true };
+  return { negative, folderOnly, path, anywhere: nameOnly };
 }
 
 /** git's `trim_trailing_spaces`: an escaped space stays. */
@@ -97,16 +71,10 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** The names of a rule, as git since 2.52 reads it, and the name that earlier versions read differently. Undefined for a rule that matches nothing. */
-function readNames(
-  body: string,
-  nameOnly: boolean,
-  ignoreCase: boolean,
-): { names: Names; disputed: Disputed | undefined } | undefined {
-  const names: (Token[] | typeof globstar)[] = [];
+/** The names of a rule, as git since 2.52 reads it. Undefined for a rule that matches nothing. */
+function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[] | undefined {
+  const names: Name[] = [];
   let name: Token[] = [];
-  let disputed: Disputed | undefined;
-  const plainLength = body.search(/[*?[\\]/);
   for (let at = 0; at < body.length;) {
     // Of two tokens, at most one is a star, which may match nothing.
     if (names.length > maxNames || name.length > 2 * maxNameBytes) return undefined;
@@ -116,15 +84,12 @@ function readNames(
       while (body[at] === '*') at++;
       const isEscapedSlash = body.startsWith('\\/', at);
       const endsName = at === body.length || body[at] === '/' || isEscapedSlash;
-      if (nameOnly || at - start === 1 || !endsName) name.push('any');
-      else if (name.length > 0) {
-        name.push('any');
-        if (start === plainLength) disputed = { at: names.length, isBeforeSlash: body[at] === '/' };
-      } else {
+      if (nameOnly || at - start === 1 || !endsName || name.length > 0) name.push('any');
+      else {
         // An escaped slash has a name before it.
         if (isEscapedSlash) names.push(['any']);
         if (names.at(-1) !== globstar) names.push(globstar);
-        if (at === body.length) return { names, disputed };
+        if (at === body.length) return names;
         at += isEscapedSlash ? 2 : 1;
         if (at === body.length) names.push([]);
       }
@@ -151,7 +116,7 @@ function readNames(
       at++;
     }
   }
-  return { names: [...names, name], disputed };
+  return [...names, name];
 }
 
 function namePattern(tokens: readonly Token[]): NamePattern {
