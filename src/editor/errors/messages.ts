@@ -348,7 +348,7 @@ function describeIgnoreFile(file: string, code: string): Message {
         openFile(file),
       ];
     case 'EILSEQ':
-      return [`${unread} ${t('It contains bytes that aren’t text. Save it as UTF-8.')}`, openFile(file)];
+      return [`${unread} ${t('It isn’t UTF-8 text. Save it as UTF-8.')}`, openFile(file)];
     default:
       return [`${unread} ${t('Allow your account to read it, or delete it.')} (${code})`];
   }

@@ -11,7 +11,7 @@ import {
   withoutExcluded,
   withoutLines,
 } from '../../core/upload/choose/choices.ts';
-import { readOwnFile, toOwnFile } from '../../core/upload/ignore/readIgnoreFile.ts';
+import { readOwnFile } from '../../core/upload/ignore/readIgnoreFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
 import { type Attempt, openFile } from '../errors/errorActions.ts';
 import { answerAbout, type Folder, openDocument, pickFolder } from '../folders.ts';
@@ -68,9 +68,8 @@ async function exclude(
 ): Promise<Exclusion> {
   const file = ignoreFileOf(folder);
   await ensureIgnoreFile(file);
-  const own = readOwnFile(file);
-  const { text, added } = withLines(own?.content.toString() ?? '', paths.map(toIgnoreLine));
-  if (added.length > 0) await writeFile(file, toOwnFile(text, own?.encoding));
+  const { text, added } = withLines(readOwnFile(file)?.toString() ?? '', paths.map(toIgnoreLine));
+  if (added.length > 0) await writeFile(file, text);
   const before = choices.of(folder);
   // A choice by path overrides every ignore file, and a deeper ignore file could include the path again.
   await choices.change(folder, (current) => withExcluded(current, paths));
@@ -89,12 +88,12 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
     const file = ignoreFileOf(folder);
     const own = readOwnFile(file);
     if (own !== undefined) {
-      const restored = withoutLines(own.content.toString(), addedLines);
+      const restored = withoutLines(own.toString(), addedLines);
       if (restored === undefined) {
         changedFiles.push(file);
         return;
       }
-      if (addedLines.length > 0) await writeFile(file, toOwnFile(restored, own.encoding));
+      if (addedLines.length > 0) await writeFile(file, restored);
     }
     await deps.choices.change(folder, (current) => withoutExcluded(current, paths, before));
   };

@@ -12,6 +12,8 @@ export interface IgnoreSettings {
   /** Excludes files of conditional includes, and the person's where the repository's configuration names another. */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
+  /** As written; undefined for Git's default. */
+  readonly objectFormat: string | undefined;
 }
 
 /** For all files of one configuration together, each counted with 4 KiB more than it has. */
@@ -93,6 +95,7 @@ export async function readIgnoreSettings(
     excludesFile: excludesFiles.length > 1 ? undefined : excludesFiles[0],
     possibleExcludesFiles: [...(excludesFiles.length > 1 ? excludesFiles : []), ...possible.flatMap(toPaths)],
     infoExclude: repository && join(repository.commonDir, 'info', 'exclude'),
+    objectFormat: values.get('extensions.objectformat'),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync } from 'node:fs';
 import { AssessmentError } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
@@ -5,8 +6,6 @@ import { type IgnoreRule, maxRules, type RuleLine } from './ignoreRules.ts';
 import { toGitBytes } from './pattern.ts';
 
 export const maxIgnoreFileBytes = 2_000_000;
-
-type Encoding = 'utf8' | 'utf16le' | 'utf16be';
 
 /** An ignore file whose rules git does not read as they were meant: UTF-16, or lines with a NUL, which ends a line for git. */
 export interface UnreadByGit {
@@ -22,31 +21,23 @@ export function readGitFile(
 ): { content: Uint8Array; problem: UnreadByGit['problem'] | undefined } | undefined {
   const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
   if (content === undefined) return undefined;
-  const problem = encodingOf(content) !== 'utf8' ? 'utf16' : content.includes(0) ? 'nul' : undefined;
-  return { content, problem };
+  // By its byte order mark.
+  const isUtf16 = ['fffe', 'feff'].includes(content.toString('hex', 0, 2));
+  return { content, problem: isUtf16 ? 'utf16' : content.includes(0) ? 'nul' : undefined };
 }
 
 /**
- * A `.whiteboxignore` in UTF-8, and the encoding that its byte order mark names; undefined without one. Throws `ignoreFileUnreadable` for one that is
- * there and cannot be read, also for a link, a folder, and what is not text: it must never mean that nothing is excluded.
+ * A `.whiteboxignore`; undefined without one. Throws `ignoreFileUnreadable` for one that is there and cannot be read,
+ * also for a link, a folder, and what is not UTF-8 text: it must never mean that nothing is excluded.
  */
-export function readOwnFile(path: string): { content: Buffer; encoding: Encoding } | undefined {
-  const written = readWritten(path);
-  if (written === undefined) {
+export function readOwnFile(path: string): Buffer | undefined {
+  const content = readWritten(path);
+  if (content === undefined) {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     throw unreadable(path, 'EFTYPE');
   }
-  const encoding = encodingOf(written);
-  const content = encoding === 'utf8' ? written : fromUtf16(written, encoding);
-  if (content === undefined || content.includes(0)) throw unreadable(path, 'EILSEQ');
-  return { content, encoding };
-}
-
-/** The bytes of a `.whiteboxignore` with this text. */
-export function toOwnFile(text: string, encoding: Encoding = 'utf8'): Buffer {
-  if (encoding === 'utf8') return Buffer.from(text);
-  const bytes = Buffer.from(text, 'utf16le');
-  return encoding === 'utf16le' ? bytes : bytes.swap16();
+  if (!isUtf8(content) || content.includes(0)) throw unreadable(path, 'EILSEQ');
+  return content;
 }
 
 function readWritten(path: string): Buffer | undefined {
@@ -60,18 +51,6 @@ function readWritten(path: string): Buffer | undefined {
 
 export function unreadable(subject: string, detail: string, cause?: Error): AssessmentError {
   return new AssessmentError('ignoreFileUnreadable', { subject, detail }, { cause });
-}
-
-function encodingOf([first, second]: Uint8Array): Encoding {
-  if (first === 0xff && second === 0xfe) return 'utf16le';
-  return first === 0xfe && second === 0xff ? 'utf16be' : 'utf8';
-}
-
-/** With the byte order mark; undefined for what is not UTF-16. */
-function fromUtf16(bytes: Buffer, encoding: 'utf16le' | 'utf16be'): Buffer | undefined {
-  if (bytes.length % 2 !== 0) return undefined;
-  const text = (encoding === 'utf16le' ? bytes : Buffer.from(bytes).swap16()).toString('utf16le');
-  return text.isWellFormed() ? Buffer.from(text) : undefined;
 }
 
 /** The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a NUL. Stops one after `maxRules`. */

@@ -44,7 +44,7 @@ export interface RuleSources {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'> {
+export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNames' | 'objectFormat'> {
   readonly layers: readonly RuleLayer[];
   /** The rule that leaves out the top itself, or a folder above it. */
   readonly ignoredBy: IgnoreRule | undefined;
@@ -99,7 +99,7 @@ export function withOwnFiles(
     const own = readOwnFile(path);
     if (own === undefined) return layer;
     const file = sources.nameOf(path);
-    const lines = readLines(own.content, { source: 'whiteboxignore', file, widened: false });
+    const lines = readLines(own, { source: 'whiteboxignore', file, widened: false });
     if (rules.count + lines.length > maxRules) throw unreadable(path, 'EFBIG');
     return { ...layer, rules: rules.and(lines) };
   });
@@ -154,12 +154,12 @@ export async function withNested(
   layers: readonly RuleLayer[],
   nested: Repository,
   sources: RuleSources,
-): Promise<readonly RuleLayer[]> {
+): Promise<Pick<TopRules, 'layers' | 'objectFormat'>> {
   const frozen = layers.map((outer) =>
     outer.fileName === '.gitignore' ? { ...outer, fileName: undefined } : outer,
   );
   const settings = await readIgnoreSettings(nested, sources.surroundings, sources.signal);
-  return [...frozen, ...gitLayers(settings, sources)];
+  return { layers: [...frozen, ...gitLayers(settings, sources)], objectFormat: settings.objectFormat };
 }
 
 /**
@@ -178,7 +178,7 @@ export async function layersAt(
   const isSame = outer?.root === repository?.root;
   const settings = await readIgnoreSettings(repository, surroundings, signal);
   const outerSettings = isSame ? settings : await readIgnoreSettings(outer, surroundings, signal);
-  const { ignoreCase, composeNames } = settings;
+  const { ignoreCase, composeNames, objectFormat } = settings;
   const none = new IgnoreRules(ignoreCase);
   let layers: readonly RuleLayer[] = [
     ...gitLayers(outerSettings, sources),
@@ -195,7 +195,7 @@ export async function layersAt(
       layers = [...layers, ...rules.map((each) => ({ rules: each, fileName: undefined }))];
     }
     const name = names.shift();
-    if (name === undefined) return { layers, ignoredBy, ignoreCase, composeNames };
+    if (name === undefined) return { layers, ignoredBy, ignoreCase, composeNames, objectFormat };
     const folder = at;
     layers = withOwnFiles(layers, folder, sources, (fileName) =>
       lstatSync(join(folder, fileName), { throwIfNoEntry: false }),
@@ -209,7 +209,7 @@ export async function layersAt(
       : at === repository?.root
         ? repository
         : await repositoryAt(at, surroundings);
-    if (nested !== undefined) layers = await withNested(layers, nested, sources);
+    if (nested !== undefined) ({ layers } = await withNested(layers, nested, sources));
   }
 }
 

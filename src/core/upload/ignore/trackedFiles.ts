@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
 import { pathInside } from '../../paths.ts';
-import { type IgnoreSettings, parseGitConfig } from './gitConfig.ts';
+import type { IgnoreSettings } from './gitConfig.ts';
 import { type IndexEntries, type IndexProblem, type ObjectFormat, readGitIndex } from './gitIndex.ts';
 import { toGitBytes } from './pattern.ts';
-import { readText, type Repository } from './repository.ts';
+import type { Repository } from './repository.ts';
 import type { RuleSources } from './ruleLayers.ts';
 
 /** An index of which no file is known. */
@@ -59,11 +59,14 @@ export class TrackedFiles {
   }
 
   /** Reads the index of a working tree that holds the root, or that the root holds. */
-  async add(repository: Repository): Promise<void> {
+  async add(repository: Repository, objectFormat = 'sha1'): Promise<void> {
     const path = join(repository.gitDir, 'index');
     const names: Names = { files: new Set(), folders: new Set() };
     const submodules: string[] = [];
-    const problem = await this.#read(path, repository, names, submodules);
+    const problem =
+      objectFormat === 'sha1' || objectFormat === 'sha256'
+        ? await this.#read(path, objectFormat, repository, names, submodules)
+        : 'unsupported';
     if (problem === undefined) {
       this.#names.push(names);
       for (const submodule of submodules) this.submodules.push(submodule);
@@ -72,12 +75,11 @@ export class TrackedFiles {
 
   async #read(
     path: string,
+    format: ObjectFormat,
     repository: Repository,
     names: Names,
     submodules: string[],
   ): Promise<IndexProblem | undefined> {
-    const format = objectFormatOf(repository);
-    if (format === undefined) return 'unsupported';
     const below = pathInside(this.#root, repository.root);
     const added = this.#toPrefix(below) ?? '';
     const cut = below === undefined ? (this.#toPrefix(pathInside(repository.root, this.#root)) ?? '') : '';
@@ -135,11 +137,4 @@ function adding({ files, folders }: Names): (path: string) => boolean {
 /** Ends in `/`, or is empty for the top. */
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
-}
-
-/** As git decides it, by the repository's own configuration. Undefined for a format that is not known. */
-function objectFormatOf({ commonDir }: Repository): ObjectFormat | undefined {
-  const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
-  const format = settings.findLast(({ name }) => name === 'extensions.objectformat')?.value ?? 'sha1';
-  return format === 'sha1' || format === 'sha256' ? format : undefined;
 }

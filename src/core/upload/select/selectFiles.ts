@@ -53,7 +53,7 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const repository = await findRepository(root, surroundings);
   const top = await layersAt(root, repository, sources, options);
   const tracked = new TrackedFiles(root, top, sources);
-  if (repository !== undefined) await tracked.add(repository);
+  if (repository !== undefined) await tracked.add(repository, top.objectFormat);
   const walk = new Walk(root, top, tracked, sources, options);
   await walk.run(top);
   await inSlices(walk.nameSubmodules(), signal);
@@ -187,8 +187,9 @@ class Walk {
       const nested = await repositoryAt(full, sources.surroundings);
       if (nested !== undefined) {
         if (!this.#options.includeNestedRepositories && !this.#chosen.has(path)) return undefined;
-        layers = await withNested(layers, nested, sources);
-        await this.#tracked.add(nested);
+        const inside = await withNested(layers, nested, sources);
+        layers = inside.layers;
+        await this.#tracked.add(nested, inside.objectFormat);
       }
     }
     return withOwnFiles(layers, full, sources, (name) => named(name)?.dirent);

@@ -126,17 +126,5 @@ describe('files that the user excludes from uploads', () => {
       );
       assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' });
     });
-
-    it('F168 keeps a .whiteboxignore in UTF-16', async () => {
-      for (const toBytes of [
-        (text: string) => Buffer.from(text, 'utf16le'),
-        (text: string) => Buffer.from(text, 'utf16le').swap16(),
-      ]) {
-        const before = toBytes('\ufeff/秘密\r\n');
-        await writeFile(ignoreFile, before);
-        await exclude('other.txt');
-        assert.deepEqual(await readFile(ignoreFile), toBytes('\ufeff/秘密\r\n/other.txt\n'));
-      }
-    });
   });
 });

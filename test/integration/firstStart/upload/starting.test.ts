@@ -55,7 +55,7 @@ describe('starting an assessment', () => {
     });
 
   for (const [what, content, remedy] of [
-    ['is not text', 'customers/\n\0', 'It contains bytes that aren’t text. Save it as UTF-8.'],
+    ['is not UTF-8 text', 'customers/\n\0', 'It isn’t UTF-8 text. Save it as UTF-8.'],
     ['is too large', '#\n'.repeat(1 << 20) + '#', 'It can have at most 20,000 rules and 2 MB. Shorten it.'],
   ] as const)
     it(`F168 and previewing stop, with what to do, while .whiteboxignore ${what}`, async () => {

@@ -12,10 +12,10 @@ import { withLinks, withPipes } from '../../core/systemSkips.ts';
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
 const utf16be = (text: string): Buffer => utf16(text).swap16();
 
-test('F168 a .whiteboxignore in UTF-16 or with a byte order mark is read as what it is', async (t) => {
+test('F168 a .whiteboxignore in UTF-8 is read, also with a byte order mark', async (t) => {
   const at = testRepository(t, { 'a/secret/x': '', 'a/日本.txt': '', 'a/kept': '', 'a/b.key': '' });
   const text = 'secret/\r\n日本.*\r\n*.key\r\n';
-  for (const content of [utf16(text), utf16be(text), `\ufeff${text}`, text]) {
+  for (const content of [`\ufeff${text}`, text]) {
     plant(at.root, { '.whiteboxignore': content });
     assert.deepEqual(await paths(at), ['.whiteboxignore', 'a/kept']);
     plant(at.root, { '.whiteboxignore': '', 'a/.whiteboxignore': content });
@@ -31,9 +31,9 @@ const unreadable: readonly [what: string, content: string | Uint8Array | { link:
   ['too many rules', Array.from({ length: 20_001 }, (_, index) => `n${index}`).join('\n'), 'EFBIG'],
   ['a NUL', 'secret\n\0', 'EILSEQ'],
   ['UTF-16 without a mark', Buffer.from('secret\n', 'utf16le'), 'EILSEQ'],
-  ['half a character of UTF-16', utf16('secret\n').subarray(0, -1), 'EILSEQ'],
-  ['half a pair of UTF-16', utf16('secret\n\ud800'), 'EILSEQ'],
-  ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), 'EILSEQ'],
+  ['UTF-16', utf16('秘密'), 'EILSEQ'],
+  ['UTF-16 in the other byte order', utf16be('secret\n'), 'EILSEQ'],
+  ['Shift JIS', Buffer.from('94e996a72f0a', 'hex'), 'EILSEQ'],
 ];
 
 for (const [what, content, detail] of unreadable)
