@@ -272,12 +272,14 @@ describe('triage of findings', () => {
     await decide('falsePositive', 'made before');
     messages.press = ({ buttons }) => buttons.find((button) => button === 'Share Existing Decisions');
     await setStorage('shared');
-    const names = await eventually(
-      () => readdir(folder).catch(() => []),
-      ({ length }) => length > 0,
+    // Decisions are written one after another.
+    await eventually(
+      async () => {
+        const names = await readdir(folder).catch(() => []);
+        return Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+      },
+      (texts) => texts.some((text) => text.includes('made before')),
     );
-    const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
-    assert.ok(texts.some((text) => text.includes('made before')));
     await eventually(decision, (answer) => answer.includes('made before'));
   });
 });
