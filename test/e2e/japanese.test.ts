@@ -55,12 +55,16 @@ test('F92 in Japanese, the user chooses folders, each becomes a separate archive
 
 async function untilOpen(stage: Stage): Promise<void> {
   const explorer = stage.workbench().page.locator('.explorer-folders-view');
+  let written = performance.now();
   await eventually(
     async () => {
       const text = await explorer.innerText();
-      // VS Code in a browser sometimes opens a workspace file without its folders until the file changes.
-      if (!text.includes('tool'))
+      // VS Code in a browser sometimes opens a workspace file without its folders until the file
+      // changes. It reads a changed file only after a pause.
+      if (!text.includes('tool') && performance.now() - written > 5000) {
         await writeFile(stage.folder, JSON.stringify({ ...folders, at: Date.now() }));
+        written = performance.now();
+      }
       return text;
     },
     (text) => text.includes('shop') && text.includes('tool'),
