@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from './errors.ts';
-import { type Clock, type Logger, systemClock } from './ports.ts';
+import { pathKey } from './paths.ts';
+import { type Clock, Emitter, type Event, type Logger, systemClock } from './ports.ts';
 
 /** The thread is shared with every other extension. */
 const sliceMs = 8;
@@ -99,4 +100,81 @@ interface AnswerOptions {
   readonly clock?: Pick<Clock, 'sleep'>;
   readonly maxMs?: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A network share that does not answer keeps nobody waiting for longer. */
+const maxSilenceMs = 2_000;
+const maxCallsToFolder = 2;
+const maxCalls = 3;
+
+/**
+ * Calls to folders of the workspace, for whatever the extension host reads there by itself. All file
+ * access and name look-ups of the host, other extensions' included, run on four threads, and a call
+ * to a share that does not answer holds one until it returns. So calls are counted until they
+ * return, even if nobody waits for them any more, and one thread is always left.
+ */
+export class FolderCalls {
+  readonly #clock: Pick<Clock, 'sleep'>;
+  readonly #answered: Emitter<string>;
+  /** By `pathKey`. */
+  readonly #folders = new Map<string, { outstanding: number; isSilent: boolean }>();
+  #outstanding = 0;
+  /** Those of `#outstanding` that nobody waits for any more. */
+  #late = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor({ clock, log }: { readonly clock: Pick<Clock, 'sleep'>; readonly log: Logger }) {
+    this.#clock = clock;
+    this.#answered = new Emitter(log);
+    this.onDidAnswer = this.#answered.event;
+  }
+
+  /** Fires with the folder when a late call returns: what was refused meanwhile can be asked again. */
+  readonly onDidAnswer: Event<string>;
+
+  /**
+   * The answer of one call, in its turn. Throws `noAnswer` after two seconds, and at once while the
+   * folder, or too many other folders, leave calls unanswered. `call` has one file operation under
+   * way at a time, and asks for nothing here.
+   */
+  async ask<T>(folder: string, call: () => Promise<T>): Promise<T> {
+    const state = this.#folders.get(pathKey(folder)) ?? { outstanding: 0, isSilent: false };
+    this.#folders.set(pathKey(folder), state);
+    const isRefused = (): boolean => state.isSilent || this.#late === maxCalls;
+    while (!isRefused() && (state.outstanding === maxCallsToFolder || this.#outstanding === maxCalls))
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (isRefused()) throw new AssessmentError('noAnswer', { subject: folder });
+    state.outstanding += 1;
+    this.#outstanding += 1;
+    let hasReturned = false;
+    let isLate = false;
+    const asked = call().finally(() => {
+      hasReturned = true;
+      state.outstanding -= 1;
+      this.#outstanding -= 1;
+      if (isLate) {
+        state.isSilent = false;
+        this.#late -= 1;
+        this.#answered.fire(folder);
+      }
+      this.#wake();
+    });
+    try {
+      return await answerOf(asked, folder, { clock: this.#clock, maxMs: maxSilenceMs });
+    } catch (error) {
+      if (!hasReturned) {
+        isLate = true;
+        state.isSilent = true;
+        this.#late += 1;
+        this.#wake();
+      }
+      throw error;
+    }
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const goOn of waiting) goOn();
+  }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { answerOf, once } from '../../../src/core/yieldingWork.ts';
+import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { answerOf, FolderCalls, once } from '../../../src/core/yieldingWork.ts';
+import { silent } from '../../silentLog.ts';
 import { VirtualClock } from '../run/virtualClock.ts';
 
 test('work that is done once is repeated only after a failure', async () => {
@@ -36,4 +38,100 @@ test('F169 an answer, a failure, and a cancellation end the wait for the host at
   const waiting = answerOf(new Promise<never>(() => undefined), 'Git', { clock, signal: stop.signal });
   stop.abort();
   await assert.rejects(waiting, { name: 'AbortError' });
+});
+
+/** Folders whose calls return when the test says so. */
+function makeFolders() {
+  const clock = new VirtualClock();
+  const calls = new FolderCalls({ clock, log: silent });
+  const outstanding: { readonly folder: string; readonly answer: (value: string) => void }[] = [];
+  const answered: string[] = [];
+  calls.onDidAnswer((folder) => answered.push(folder));
+  const ask = (folder: string): Promise<string> =>
+    calls
+      .ask(folder, () => new Promise<string>((answer) => outstanding.push({ folder, answer })))
+      .catch((error: unknown) => `${(error as { kind: string }).kind}`);
+  return {
+    clock,
+    answered,
+    ask,
+    askTimes: (count: number, folder: string) => Array.from({ length: count }, () => ask(folder)),
+    underWay: () => outstanding.map(({ folder }) => folder),
+    /** The oldest call to the folder returns. */
+    answer: async (folder: string) => {
+      const at = outstanding.findIndex((call) => call.folder === folder);
+      outstanding.splice(at, 1)[0]?.answer('read');
+      await setImmediate();
+    },
+  };
+}
+
+describe('F201 a folder that does not answer', () => {
+  test('has two calls under way; the others are refused after two seconds, and later ones at once', async () => {
+    const { clock, ask, askTimes, underWay } = makeFolders();
+    const asked = askTimes(16, '/share');
+    await setImmediate();
+    assert.deepEqual(underWay(), ['/share', '/share']);
+    clock.advance(2_000);
+    assert.deepEqual(new Set(await Promise.all(asked)), new Set(['noAnswer']));
+    assert.equal(await ask('/share'), 'noAnswer');
+    assert.deepEqual(underWay(), ['/share', '/share']);
+  });
+
+  test('leaves a turn to every other folder', async () => {
+    const { clock, askTimes, underWay, answer } = makeFolders();
+    const refused = askTimes(16, '/share');
+    const others = askTimes(3, '/here');
+    await setImmediate();
+    assert.deepEqual(underWay(), ['/share', '/share', '/here']);
+    clock.advance(1_999);
+    await answer('/here');
+    clock.advance(1);
+    await Promise.all(refused);
+    for (let left = 2; left > 0; left -= 1) {
+      assert.deepEqual(underWay(), ['/share', '/share', '/here']);
+      await answer('/here');
+    }
+    assert.deepEqual(await Promise.all(others), ['read', 'read', 'read']);
+  });
+
+  test('is asked again once a late call returns, which is said', async () => {
+    const { clock, ask, answered, underWay, answer } = makeFolders();
+    const first = ask('/share');
+    await setImmediate();
+    clock.advance(2_000);
+    assert.equal(await first, 'noAnswer');
+    await answer('/share');
+    assert.deepEqual(answered, ['/share']);
+    const second = ask('/share');
+    await setImmediate();
+    assert.deepEqual(underWay(), ['/share']);
+    await answer('/share');
+    assert.equal(await second, 'read');
+    assert.deepEqual(answered, ['/share']);
+  });
+
+  test('takes with others no more than three of the four threads, and the rest are refused meanwhile', async () => {
+    const { clock, ask, askTimes, underWay, answer } = makeFolders();
+    const asked = ['/one', '/two', '/three'].flatMap((folder) => askTimes(2, folder));
+    await setImmediate();
+    assert.deepEqual(underWay(), ['/one', '/one', '/two']);
+    clock.advance(2_000);
+    assert.deepEqual(new Set(await Promise.all(asked)), new Set(['noAnswer']));
+    assert.equal(await ask('/four'), 'noAnswer');
+    assert.deepEqual(underWay(), ['/one', '/one', '/two']);
+    await answer('/two');
+    const next = ask('/four');
+    await setImmediate();
+    await answer('/four');
+    assert.equal(await next, 'read');
+  });
+});
+
+test('a call that fails gives its turn to the next', async () => {
+  const calls = new FolderCalls({ clock: new VirtualClock(), log: silent });
+  const fail = () => calls.ask('/here', () => Promise.reject(new Error('EIO')));
+  for (const failed of await Promise.allSettled(Array.from({ length: 5 }, fail)))
+    assert.equal(failed.status, 'rejected');
+  assert.equal(await calls.ask('/here', () => Promise.resolve('read')), 'read');
 });
