@@ -30,7 +30,7 @@ import { Filtering } from './editor/findings/tree/filtering.ts';
 import { showFindings } from './editor/findings/tree/findingsView.ts';
 import { createTriage, watchTriage } from './editor/findings/triage.ts';
 import { isOpenHere } from './editor/folders.ts';
-import { inBackground } from './core/yieldingWork.ts';
+import { FolderCalls, inBackground } from './core/yieldingWork.ts';
 import { registerReports } from './editor/report/report.ts';
 import { TrendPanels } from './editor/report/trend.ts';
 import { resumeRuns, showStorageProblem } from './editor/runs/recoverRuns.ts';
@@ -59,7 +59,8 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const dist = (...names: string[]): string => join(context.extensionPath, 'dist', ...names);
   const log = keepLines(vscode.window.createOutputChannel('Whitebox', { log: true }));
   const attempt = (id: string, work: () => Promise<void>) => runCommand(id, work, [], log);
-  const basics = { clock, log, random: Math.random, attempt, memory, extensionUri };
+  const calls = new FolderCalls(log);
+  const basics = { clock, log, random: Math.random, attempt, memory, extensionUri, calls };
   const parseWorkerFile = dist('parseWorker.cjs');
   const secretWorkerFile = dist('secretWorker.cjs');
   const workers = { workerFile: dist('archiveWorker.cjs'), parseWorkerFile, secretWorkerFile };
@@ -89,7 +90,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const triage = createTriage(storage('triage'), basics);
   const documents = new DocumentTexts();
   const texts: DocumentTexts['of'] = (isWanted) => documents.of(isWanted);
-  const findingSources = { ...results, isOpenHere, texts, log, triage, mappings: memory };
+  const findingSources = { ...results, isOpenHere, texts, calls, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
   const branch = new BranchComparison({ findings, filtering, memory, log });

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from './errors.ts';
-import { pathKey } from './paths.ts';
 import { type Clock, Emitter, type Event, type Logger, systemClock } from './ports.ts';
 
 /** The thread is shared with every other extension. */
@@ -107,6 +106,12 @@ const maxSilenceMs = 2_000;
 const maxCallsToFolder = 2;
 const maxCalls = 3;
 
+interface CalledFolder {
+  outstanding: number;
+  /** True while a call was left without an answer, and none has returned since. */
+  isSilent: boolean;
+}
+
 /**
  * Calls to folders of the workspace, for whatever the extension host reads there by itself. All file
  * access and name look-ups of the host, other extensions' included, run on four threads, and a call
@@ -114,17 +119,15 @@ const maxCalls = 3;
  * return, even if nobody waits for them any more, and one thread is always left.
  */
 export class FolderCalls {
-  readonly #clock: Pick<Clock, 'sleep'>;
   readonly #answered: Emitter<string>;
-  /** By `pathKey`. */
-  readonly #folders = new Map<string, { outstanding: number; isSilent: boolean }>();
+  readonly #folders = new Map<string, CalledFolder>();
   #outstanding = 0;
   /** Those of `#outstanding` that nobody waits for any more. */
   #late = 0;
-  #waiting: (() => void)[] = [];
+  /** In the order in which they were asked. */
+  #waiting: { readonly state: CalledFolder; readonly goOn: (mayCall: boolean) => void }[] = [];
 
-  constructor({ clock, log }: { readonly clock: Pick<Clock, 'sleep'>; readonly log: Logger }) {
-    this.#clock = clock;
+  constructor(log: Logger) {
     this.#answered = new Emitter(log);
     this.onDidAnswer = this.#answered.event;
   }
@@ -138,43 +141,49 @@ export class FolderCalls {
    * way at a time, and asks for nothing here.
    */
   async ask<T>(folder: string, call: () => Promise<T>): Promise<T> {
-    const state = this.#folders.get(pathKey(folder)) ?? { outstanding: 0, isSilent: false };
-    this.#folders.set(pathKey(folder), state);
-    const isRefused = (): boolean => state.isSilent || this.#late === maxCalls;
-    while (!isRefused() && (state.outstanding === maxCallsToFolder || this.#outstanding === maxCalls))
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    if (isRefused()) throw new AssessmentError('noAnswer', { subject: folder });
-    state.outstanding += 1;
-    this.#outstanding += 1;
-    let hasReturned = false;
+    const state = this.#folders.get(folder) ?? { outstanding: 0, isSilent: false };
+    this.#folders.set(folder, state);
+    const mayCall =
+      this.#turnOf(state) ?? (await new Promise<boolean>((goOn) => this.#waiting.push({ state, goOn })));
+    if (!mayCall) throw new AssessmentError('noAnswer', { subject: folder });
     let isLate = false;
-    const asked = call().finally(() => {
-      hasReturned = true;
-      state.outstanding -= 1;
-      this.#outstanding -= 1;
-      if (isLate) {
-        state.isSilent = false;
-        this.#late -= 1;
-        this.#answered.fire(folder);
-      }
-      this.#wake();
-    });
-    try {
-      return await answerOf(asked, folder, { clock: this.#clock, maxMs: maxSilenceMs });
-    } catch (error) {
-      if (!hasReturned) {
+    return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => {
         isLate = true;
         state.isSilent = true;
         this.#late += 1;
-        this.#wake();
-      }
-      throw error;
-    }
+        reject(new AssessmentError('noAnswer', { subject: folder }));
+        this.#goOn();
+      }, maxSilenceMs);
+      const onReturn = (): void => {
+        clearTimeout(timer);
+        state.outstanding -= 1;
+        this.#outstanding -= 1;
+        if (isLate) {
+          state.isSilent = false;
+          this.#late -= 1;
+          this.#answered.fire(folder);
+        }
+        this.#goOn();
+      };
+      call().finally(onReturn).then(resolve, reject);
+    });
   }
 
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const goOn of waiting) goOn();
+  /** True: the call is counted. False: it is refused. Undefined: it has to wait. */
+  #turnOf(state: CalledFolder): boolean | undefined {
+    if (state.isSilent || this.#late === maxCalls) return false;
+    if (state.outstanding === maxCallsToFolder || this.#outstanding === maxCalls) return undefined;
+    state.outstanding += 1;
+    this.#outstanding += 1;
+    return true;
+  }
+
+  #goOn(): void {
+    this.#waiting = this.#waiting.filter(({ state, goOn }) => {
+      const mayCall = this.#turnOf(state);
+      if (mayCall !== undefined) goOn(mayCall);
+      return mayCall === undefined;
+    });
   }
 }

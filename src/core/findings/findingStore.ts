@@ -3,7 +3,7 @@ import { atOrBelow, isSamePath, pathKey } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
-import { inBackground, inSlices } from '../yieldingWork.ts';
+import { type FolderCalls, inBackground, inSlices } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
@@ -37,6 +37,7 @@ interface Deps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
   readonly triage: TriageStore;
   readonly mappings: MappingMemory;
+  readonly calls: Pick<FolderCalls, 'ask'>;
   /** What editors have of the wanted files (absolute paths). */
   readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;

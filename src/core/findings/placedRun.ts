@@ -8,13 +8,12 @@ import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { canShareNames } from './chooseRun.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf, namesOf } from './identity.ts';
-import { answerOf, inSlices } from '../yieldingWork.ts';
+import { type FolderCalls, inSlices } from '../yieldingWork.ts';
 import type { PathMapping } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   findingsOfRun,
   type Follow,
-  maxSilenceMs,
   type PlacedFiles,
   placeFindings,
   type PlaceOptions,
@@ -43,6 +42,7 @@ export interface PlacedRun {
 
 type PlacingSource = Omit<ResultSource, 'runs'> & {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
+  readonly calls: Pick<FolderCalls, 'ask'>;
   readonly log: Logger;
 };
 
@@ -57,7 +57,7 @@ interface Placing extends Omit<PlaceOptions, 'onFirst'> {
 export async function readPlaced(
   run: Run,
   source: PlacingSource,
-  placing: Omit<Placing, 'runs' | 'follow'>,
+  placing: Omit<Placing, 'runs' | 'calls' | 'follow'>,
 ): Promise<PlacedRun> {
   try {
     const unplaced = withoutPlaces(run, await readResult(run, source));
@@ -65,7 +65,7 @@ export async function readPlaced(
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
-    return await withPlaces(unplaced, { ...placing, runs: source.runs, follow: followIn(source) });
+    return await withPlaces(unplaced, { ...placing, ...disk(source) });
   } catch (error) {
     return toFailedRun(run, error, source.log);
   }
@@ -102,7 +102,7 @@ export async function withPlaces(
     if (of === undefined || !found.some(({ finding }) => finding.places.some(isWanted))) return [];
     const folder = runs.folderOf(id);
     const head = id === run.id ? result.head : await readHead(folder);
-    return [findingsOfRun(of, folder, found, head?.knowsSent ?? [], mappings)];
+    return [findingsOfRun(of, folder, found, head?.knowsSent ?? [], mappings, options.calls)];
   });
   const showFirst = (some: PlacedFiles): void => {
     const isPlaced = ({ finding }: ResultFinding): boolean =>
@@ -115,13 +115,14 @@ export async function withPlaces(
   return { ...placed, result: { ...result, ...there } };
 }
 
-/** Findings whose files cannot be followed are shown as reported, or stay where they were. */
-function followIn(source: PlacingSource): Follow {
-  return (files, texts) =>
+function disk(source: PlacingSource): Pick<Placing, 'runs' | 'calls' | 'follow'> {
+  /** Findings whose files cannot be followed are shown as reported, or stay where they were. */
+  const follow: Follow = (files, texts) =>
     followFiles(files, texts, source).catch((error: unknown) => {
       source.log.warn(`Places of findings cannot be followed: ${String(error)}`);
       return [];
     });
+  return { runs: source.runs, calls: source.calls, follow };
 }
 
 /** Looks up the owners of the files of main places, unless that was done and no CODEOWNERS file, or folder that may hold it, has `changed` since. */
@@ -135,8 +136,7 @@ export async function addOwners(
   if (result === undefined || (result.owners !== undefined && !areOld)) return placed;
   try {
     const files = allFound(result).flatMap((found) => mainFileOf(found, result) ?? []);
-    const isThere = await answerOf(haveOwners(run), 'CODEOWNERS', { maxMs: maxSilenceMs });
-    const owners = isThere ? await askForOwners(new Set(files), source) : noOwners;
+    const owners = (await haveOwners(run, source)) ? await askForOwners(new Set(files), source) : noOwners;
     return { ...placed, result: { ...result, owners } };
   } catch (error) {
     source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
@@ -150,12 +150,17 @@ const noOwners: FoundOwners = { owners: new Map(), ownersGaps: [] };
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
 /** True if a CODEOWNERS file is in a folder of a run, or in a folder above it. */
-async function haveOwners({ targets }: Run): Promise<boolean> {
-  const folders = new Set<string>();
-  for (const { folder } of targets)
-    for (let above = folder; !folders.has(above); above = dirname(above)) folders.add(above);
-  const files = [...folders].flatMap((folder) => OWNERS_FILES.map((file) => join(folder, file)));
-  return (await Promise.all(files.map(markOf))).some((mark) => mark !== undefined);
+async function haveOwners({ targets }: Run, { calls }: PlacingSource): Promise<boolean> {
+  const asked = new Set<string>();
+  const isIn = async (folder: string): Promise<boolean> => {
+    for (let above = folder; !asked.has(above); above = dirname(above)) {
+      asked.add(above);
+      for (const file of OWNERS_FILES) if ((await markOf(join(above, file))) !== undefined) return true;
+    }
+    return false;
+  };
+  for (const { folder } of targets) if (await calls.ask(folder, () => isIn(folder))) return true;
+  return false;
 }
 
 function allFound({ findings, absent }: PlacedResult): readonly ResultFinding[] {
@@ -213,7 +218,7 @@ export async function placeAgain(
   placed: PlacedRun,
   isIn: (file: string) => boolean,
   source: PlacingSource,
-  placing: Omit<Placing, 'runs' | 'follow'>,
+  placing: Omit<Placing, 'runs' | 'calls' | 'follow'>,
 ): Promise<PlacedRun> {
   const { places } = placed.result ?? nowhere;
   const all = new Set(Array.from(places.values(), (now) => now?.file ?? ''));
@@ -221,9 +226,7 @@ export async function placeAgain(
   const wanted = new Set<Place>();
   for (const [place, now] of places) if (now && files.has(now.file)) wanted.add(place);
   const isWanted = (place: Place): boolean => wanted.has(place);
-  return wanted.size > 0
-    ? withPlaces(placed, { ...placing, runs: source.runs, follow: followIn(source), isWanted })
-    : placed;
+  return wanted.size > 0 ? withPlaces(placed, { ...placing, ...disk(source), isWanted }) : placed;
 }
 
 /**

@@ -8,6 +8,7 @@ import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import { pathKey } from '../../../src/core/paths.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import { FolderCalls } from '../../../src/core/yieldingWork.ts';
 import { silent } from '../../silentLog.ts';
 
 const clock = {
@@ -48,6 +49,7 @@ export async function openFindings(
     runs,
     triage,
     mappings,
+    calls: new FolderCalls(silent),
     log: silent,
     isOpenHere: () => true,
     texts: () => ({ edited, opened: new Map(), encodings: utf8Only }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { answerOf, FolderCalls, once } from '../../../src/core/yieldingWork.ts';
 import { silent } from '../../silentLog.ts';
@@ -41,9 +41,9 @@ test('F169 an answer, a failure, and a cancellation end the wait for the host at
 });
 
 /** Folders whose calls return when the test says so. */
-function makeFolders() {
-  const clock = new VirtualClock();
-  const calls = new FolderCalls({ clock, log: silent });
+function makeFolders({ mock: { timers } }: TestContext) {
+  timers.enable({ apis: ['setTimeout'] });
+  const calls = new FolderCalls(silent);
   const outstanding: { readonly folder: string; readonly answer: (value: string) => void }[] = [];
   const answered: string[] = [];
   calls.onDidAnswer((folder) => answered.push(folder));
@@ -52,7 +52,7 @@ function makeFolders() {
       .ask(folder, () => new Promise<string>((answer) => outstanding.push({ folder, answer })))
       .catch((error: unknown) => `${(error as { kind: string }).kind}`);
   return {
-    clock,
+    pass: (ms: number) => timers.tick(ms),
     answered,
     ask,
     askTimes: (count: number, folder: string) => Array.from({ length: count }, () => ask(folder)),
@@ -67,26 +67,26 @@ function makeFolders() {
 }
 
 describe('F201 a folder that does not answer', () => {
-  test('has two calls under way; the others are refused after two seconds, and later ones at once', async () => {
-    const { clock, ask, askTimes, underWay } = makeFolders();
+  test('has two calls under way; the others are refused after two seconds, and later ones at once', async (t) => {
+    const { pass, ask, askTimes, underWay } = makeFolders(t);
     const asked = askTimes(16, '/share');
     await setImmediate();
     assert.deepEqual(underWay(), ['/share', '/share']);
-    clock.advance(2_000);
+    pass(2_000);
     assert.deepEqual(new Set(await Promise.all(asked)), new Set(['noAnswer']));
     assert.equal(await ask('/share'), 'noAnswer');
     assert.deepEqual(underWay(), ['/share', '/share']);
   });
 
-  test('leaves a turn to every other folder', async () => {
-    const { clock, askTimes, underWay, answer } = makeFolders();
+  test('leaves a turn to every other folder', async (t) => {
+    const { pass, askTimes, underWay, answer } = makeFolders(t);
     const refused = askTimes(16, '/share');
     const others = askTimes(3, '/here');
     await setImmediate();
     assert.deepEqual(underWay(), ['/share', '/share', '/here']);
-    clock.advance(1_999);
+    pass(1_999);
     await answer('/here');
-    clock.advance(1);
+    pass(1);
     await Promise.all(refused);
     for (let left = 2; left > 0; left -= 1) {
       assert.deepEqual(underWay(), ['/share', '/share', '/here']);
@@ -95,11 +95,11 @@ describe('F201 a folder that does not answer', () => {
     assert.deepEqual(await Promise.all(others), ['read', 'read', 'read']);
   });
 
-  test('is asked again once a late call returns, which is said', async () => {
-    const { clock, ask, answered, underWay, answer } = makeFolders();
+  test('is asked again once a late call returns, which is said', async (t) => {
+    const { pass, ask, answered, underWay, answer } = makeFolders(t);
     const first = ask('/share');
     await setImmediate();
-    clock.advance(2_000);
+    pass(2_000);
     assert.equal(await first, 'noAnswer');
     await answer('/share');
     assert.deepEqual(answered, ['/share']);
@@ -111,12 +111,12 @@ describe('F201 a folder that does not answer', () => {
     assert.deepEqual(answered, ['/share']);
   });
 
-  test('takes with others no more than three of the four threads, and the rest are refused meanwhile', async () => {
-    const { clock, ask, askTimes, underWay, answer } = makeFolders();
+  test('takes with others no more than three of the four threads, and the rest are refused meanwhile', async (t) => {
+    const { pass, ask, askTimes, underWay, answer } = makeFolders(t);
     const asked = ['/one', '/two', '/three'].flatMap((folder) => askTimes(2, folder));
     await setImmediate();
     assert.deepEqual(underWay(), ['/one', '/one', '/two']);
-    clock.advance(2_000);
+    pass(2_000);
     assert.deepEqual(new Set(await Promise.all(asked)), new Set(['noAnswer']));
     assert.equal(await ask('/four'), 'noAnswer');
     assert.deepEqual(underWay(), ['/one', '/one', '/two']);
@@ -129,7 +129,7 @@ describe('F201 a folder that does not answer', () => {
 });
 
 test('a call that fails gives its turn to the next', async () => {
-  const calls = new FolderCalls({ clock: new VirtualClock(), log: silent });
+  const calls = new FolderCalls(silent);
   const fail = () => calls.ask('/here', () => Promise.reject(new Error('EIO')));
   for (const failed of await Promise.allSettled(Array.from({ length: 5 }, fail)))
     assert.equal(failed.status, 'rejected');

@@ -10,6 +10,7 @@ import { utf8Only } from '../../../src/core/findings/place/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
+import { FolderCalls } from '../../../src/core/yieldingWork.ts';
 import { silent } from '../../silentLog.ts';
 import { runOf } from '../run/sampleRuns.ts';
 import { storeManifest } from './result/storedManifest.ts';
@@ -94,6 +95,7 @@ export async function setUpFindings(
       runs,
       triage,
       mappings: makeMemory(),
+      calls: new FolderCalls(silent),
       log: silent,
       isOpenHere: (folder) => open.has(folder),
       texts: (isWanted) => {

@@ -17,6 +17,7 @@ import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces, withPlaces } fr
 import { resultName } from '../result/resultFile.ts';
 import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
 import { folderOf, mainPlaceOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
+import { FolderCalls } from '../../yieldingWork.ts';
 import { showDecided, type ShowFinding } from '../triage/decide.ts';
 import { undecided } from '../triage/triage.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
@@ -57,6 +58,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     workerFile: deps.workerFile,
     isReadOnly: true,
   };
+  const calls = new FolderCalls(deps.log);
   let cached: { readonly marks: string; readonly loaded: Promise<readonly LastRun[]> } | undefined;
 
   const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
@@ -128,7 +130,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
           const { shown, absent } = withoutOtherFolders(each, runIds, all);
           return { ...each, shown: inFolders(shown), absent: inFolders(absent) };
         }),
-        place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }),
+        place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
       };
     },
     runs: readRunsOfFolder,
@@ -148,13 +150,13 @@ async function placeNow(
   loaded: readonly LastRun[],
   folders: ReadonlySet<string>,
   runs: Pick<RunStore, 'get' | 'folderOf'>,
+  calls: FolderCalls,
 ): ReturnType<ToolFindings['place']> {
   const wanted = new Set(findings.flatMap(({ finding }) => finding.places));
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
   const isWanted = (place: Place): boolean => wanted.has(place);
-  const placed = await Promise.all(
-    loaded.map((each) => withPlaces(each, { runs, mappings: {}, texts: () => noTexts, follow, isWanted })),
-  );
+  const placing = { runs, mappings: {}, texts: () => noTexts, follow, isWanted, calls };
+  const placed = await Promise.all(loaded.map((each) => withPlaces(each, placing)));
   const there = new Map(placed.flatMap(({ result }) => [...(result?.places ?? [])]));
   const shown = findings.map((each) => ({
     ...each,

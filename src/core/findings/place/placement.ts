@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, systemCode } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
-import type { Clock } from '../../ports.ts';
 import type { Run } from '../../run/state/run.ts';
-import { answerOf, inParallel, memoized, once } from '../../yieldingWork.ts';
+import { type FolderCalls, inParallel, memoized, once } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
 import type { ResultFinding } from '../result/result.ts';
 import type { ShownPlace } from '../shownFinding.ts';
@@ -38,10 +37,11 @@ export function findingsOfRun(
   found: readonly ResultFinding[],
   knowsSent: readonly boolean[],
   mappings: Readonly<Record<string, readonly PathMapping[]>>,
+  calls: Pick<FolderCalls, 'ask'>,
 ): FindingsOfRun {
   const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
   const isKnown = run.targets.map((_, target) => knowsSent[target] === true);
-  return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf), found };
+  return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf, calls), found };
 }
 
 type PlaceAsSent = readonly [place: Place, sent: SentFile | undefined];
@@ -88,14 +88,12 @@ export interface PlaceOptions {
   readonly isWanted?: ((place: Place) => boolean) | undefined;
   /** Gets what is known once the first files are read. */
   readonly onFirst?: ((placed: PlacedFiles) => void) | undefined;
-  readonly clock?: Pick<Clock, 'sleep'>;
+  readonly calls: Pick<FolderCalls, 'ask'>;
 }
 
 const filesAtOnce = 16;
 /** With findings in as many files, people see something. */
 const firstFiles = 32;
-/** A network share that does not answer keeps nobody waiting. */
-export const maxSilenceMs = 2_000;
 
 /**
  * Places the findings of several runs, which are where `former` says until then: those in editors first, then run by run. A place that stays the same is the
@@ -104,7 +102,7 @@ export const maxSilenceMs = 2_000;
 export async function placeFindings(
   runs: readonly FindingsOfRun[],
   former: PlacedFiles,
-  { texts: textsNow, follow, isWanted = () => true, onFirst, clock }: PlaceOptions,
+  { texts: textsNow, follow, isWanted = () => true, onFirst, calls }: PlaceOptions,
 ): Promise<PlacedFiles> {
   const [texts, placed, missing] = [textsNow(), new Map(former.places), new Set(former.missing)];
   const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
@@ -130,13 +128,11 @@ export async function placeFindings(
       if (first === undefined) return [];
       const [{ path }, sent] = first;
       const isOpen = isInEditor(`${sent?.folder ?? targets[0]?.folder ?? ''}/${sent?.path ?? path}`, texts);
-      const folder = sent?.folder ?? targets.map((target) => target.folder).join('\0');
       return [
         {
           run: id,
           path,
           sent,
-          folder,
           isOpen,
           locate: () => locate(first),
           places: group.map(([place]) => place),
@@ -148,7 +144,8 @@ export async function placeFindings(
   groups.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
   // Runs report the same files.
   const isAsSent = memoized(
-    async ({ sent }: LocatedFile) => sent !== undefined && (await readUnchanged(sent)) !== undefined,
+    async ({ sent }: LocatedFile) =>
+      sent !== undefined && (await calls.ask(sent.folder, () => readUnchanged(sent))) !== undefined,
     ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`,
   );
   /** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
@@ -157,24 +154,24 @@ export async function placeFindings(
     return file.sent !== undefined || isInEditor(file.file, texts) ? 'other' : 'unknown';
   };
   const others: PlacesOfFile[] = [];
-  const ask = askFolders(clock);
   const place = async (group: (typeof groups)[number]): Promise<void> => {
-    const { run, path, sent, folder, places, was } = group;
-    const found = await ask(folder, async () => {
+    const { run, path, sent, places, was } = group;
+    const look = async () => {
       const file = await group.locate();
       return file && { file, state: await stateOf(file) };
-    });
+    };
+    const found = await look().catch(asUnread);
     if (found === undefined) missing.add(sent?.path ?? path);
     if (found === undefined && was !== undefined) {
       const file = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
       add({ run, file, places }, { places: places.map(() => ({ drift: 'gone' })), isChanged: true });
     } else if (found === undefined) for (const each of places) placed.set(each, undefined);
-    else if (found !== 'silent') {
+    else if (found !== 'unread') {
       const each = { run, file: found.file, places };
       if (found.state === 'other') others.push(each);
       else add(each, asReported(each, { isAsSent: found.state === 'asSent' }));
     } else if (sent !== undefined && was === undefined) {
-      const unread = { run, file: { ...sent, file: `${folder}/${sent.path}`, sent }, places };
+      const unread = { run, file: { ...sent, file: `${sent.folder}/${sent.path}`, sent }, places };
       add(unread, asReported(unread));
     }
   };
@@ -206,19 +203,8 @@ export function placesOf(
   return finding.places.flatMap((place) => places.get(place) ?? []);
 }
 
-/** Asks something of a folder, unless that has left another question without an answer. */
-function askFolders(
-  clock: PlaceOptions['clock'],
-): <T>(folder: string, question: () => Promise<T>) => Promise<T | 'silent'> {
-  const silent = new Set<string>();
-  return async (folder, question) => {
-    if (silent.has(folder)) return 'silent';
-    try {
-      return await answerOf(question(), folder, { ...(clock && { clock }), maxMs: maxSilenceMs });
-    } catch (error) {
-      if (!(error instanceof AssessmentError) || error.kind !== 'noAnswer') throw error;
-      silent.add(folder);
-      return 'silent';
-    }
-  };
+/** What the disk does not say is not known. */
+function asUnread(error: unknown): 'unread' {
+  if (error instanceof AssessmentError || systemCode(error) !== undefined) return 'unread';
+  throw error;
 }

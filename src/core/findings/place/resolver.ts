@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
 import { isUsableName } from '../../upload/sourceFile.ts';
-import { lazily } from '../../yieldingWork.ts';
+import { type FolderCalls, lazily } from '../../yieldingWork.ts';
 import type { Place } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
 import type { SentFile, SentOfRun } from './sentFiles.ts';
@@ -208,11 +208,12 @@ export function createLocator(
   targets: Targets,
   knowsSent: readonly boolean[],
   mappingsOf: (folder: string) => readonly PathMapping[] = () => [],
+  calls?: Pick<FolderCalls, 'ask'>,
 ): Locate {
   const opened = targets.map(({ folder, name }, target) => {
     // The folder's name differs between machines, so it only counts where nothing is known of what was sent.
     const names = [name, String(target), ...(knowsSent[target] === true ? [] : [basename(folder)])];
-    return { target, folder, names, disk: openFolder(folder), step: 0 };
+    return { target, folder, names, disk: openFolder(folder, calls), step: 0 };
   });
   return async (place, sent) => {
     if (sent !== undefined) {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
 import { isSamePath, pathInside, realPath } from '../../paths.ts';
-import { lazily } from '../../yieldingWork.ts';
+import { type FolderCalls, once } from '../../yieldingWork.ts';
 import { MAX_PATH } from '../finding.ts';
 
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i;
@@ -75,26 +75,46 @@ export interface VisitedFile {
 export interface OpenedFolder {
   /** As it was opened, and without links. */
   spellings(): Promise<readonly string[]>;
-  /** Accepts regular files that are inside the folder after all links are followed. `refused`: it leads outside, or the disk refuses it. */
+  /**
+   * Accepts regular files that are inside the folder after all links are followed. `refused`: it
+   * leads outside, or the disk refuses it. Throws what else keeps the disk from answering.
+   */
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
-export function openFolder(folder: string): OpenedFolder {
-  const realFolder = lazily(() => realPath(folder).catch(() => folder));
+/** The system's codes for a path that leads to no entry, also since it can lead to none. */
+const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'EINVAL'];
+
+function codeOf(error: unknown): string {
+  return systemCode(error) ?? '';
+}
+
+/** The extension host looks at the disk through `calls`. */
+export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): OpenedFolder {
+  const ask = <T>(call: () => Promise<T>): Promise<T> => calls?.ask(folder, call) ?? call();
+  const realFolder = once(() =>
+    realPath(folder).catch((error: unknown) => {
+      if (missing.includes(codeOf(error))) return folder;
+      throw error;
+    }),
+  );
+  const visit = async (path: string): ReturnType<OpenedFolder['visit']> => {
+    const file = join(folder, ...path.split('/'));
+    try {
+      const real = pathInside(await realFolder(), await realPath(file));
+      if (real === undefined) return 'refused';
+      if (!(await stat(file)).isFile()) return undefined;
+      // In the letter case of the disk, unless there is a link on the way.
+      const onDisk = join(folder, ...real.split('/'));
+      return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
+    } catch (error) {
+      if (missing.includes(codeOf(error))) return undefined;
+      if (['ELOOP', 'EACCES', 'EPERM'].includes(codeOf(error))) return 'refused';
+      throw error;
+    }
+  };
   return {
-    spellings: async () => [folder, await realFolder()],
-    visit: async (path) => {
-      const file = join(folder, ...path.split('/'));
-      try {
-        const real = pathInside(await realFolder(), await realPath(file));
-        if (real === undefined) return 'refused';
-        if (!(await stat(file)).isFile()) return undefined;
-        // In the letter case of the disk, unless there is a link on the way.
-        const onDisk = join(folder, ...real.split('/'));
-        return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
-      } catch (error) {
-        return ['ELOOP', 'EACCES', 'EPERM'].includes(systemCode(error) ?? '') ? 'refused' : undefined;
-      }
-    },
+    spellings: async () => [folder, await ask(realFolder)],
+    visit: (path) => ask(() => visit(path)),
   };
 }

@@ -7,6 +7,8 @@ import { placeFindings, placesOf } from '../../../../src/core/findings/place/pla
 import type { Locate } from '../../../../src/core/findings/place/resolver.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { runOf } from '../../run/sampleRuns.ts';
+import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
+import { silent } from '../../../silentLog.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 import { invent } from '../shownFindings.ts';
 
@@ -33,7 +35,8 @@ test('findings in a file that is too large to read keep their reported lines', a
   assert.deepEqual([place?.drift, place?.startLine], ['unknown', 77]);
 });
 
-test('findings in a folder that does not answer are shown as reported, and nothing more is asked of it', async () => {
+test('F201 findings in a folder that does not answer are as reported, and it gets two calls', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const folder = '/share';
   const run = { ...runOf.succeeded, targets: [{ folder, name: 'share' }] };
   const found = Array.from({ length: 100 }, (_, index): ResultFinding => {
@@ -42,23 +45,26 @@ test('findings in a folder that does not answer are shown as reported, and nothi
     const { finding: each, ...identity } = invent({ index, places: [place] });
     return { ...identity, finding: each, run: run.id, home: folder, path: '', sent, quotes: [], since: 1 };
   });
-  const asked = new Set<string>();
-  const locate: Locate = ({ path }) => {
-    asked.add(path);
+  const calls = new FolderCalls(silent);
+  let asked = 0;
+  const neverAnswer = (): Promise<undefined> => {
+    asked += 1;
+    if (asked === 2) setImmediate(() => t.mock.timers.tick(2_000));
     return new Promise(() => undefined);
   };
+  const locate: Locate = () => calls.ask(folder, neverAnswer);
   const placed = await placeFindings(
     [{ run, runFolder: '', locate, found }],
     { places: new Map(), missing: new Set() },
     {
       texts: () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only }),
       follow: () => Promise.resolve([]),
-      clock: { sleep: () => Promise.resolve() },
+      calls,
     },
   );
   assert.deepEqual(
     found.map((each) => placesOf(each, placed).map(({ startLine, drift }) => [startLine, drift])),
     found.map((_, index) => [[index + 1, 'unknown']]),
   );
-  assert.ok(asked.size < 20, `${String(asked.size)} files`);
+  assert.equal(asked, 2);
 });

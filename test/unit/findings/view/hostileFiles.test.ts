@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
 import { addOwners, mayHaveMissing, readPlaced } from '../../../../src/core/findings/placedRun.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
+import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';
@@ -21,7 +22,7 @@ async function setUpRun(after: (cleanUp: () => unknown) => void, root: string, f
   await writeFile(join(runFolder, 'findings.json'), JSON.stringify(findings));
   const folderOf = (id: string): string => join(runFolder, '..', id);
   const runs = { all: () => [run], get: () => run, folderOf };
-  const source = { ...sourceFor(runs), runs, log: silent };
+  const source = { ...sourceFor(runs), runs, calls: new FolderCalls(silent), log: silent };
   const texts = () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only });
   return { source, read: () => readPlaced(run, source, { mappings: {}, texts }) };
 }
