@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
 import { compact, isLeftOut, splitLines } from './drift/lineText.ts';
 import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts';
 import type { SentPath } from './place/resolver.ts';
@@ -28,7 +29,10 @@ export interface Named extends Identity {
 
 export const maxMaybe = 8;
 
-export const namePattern = /^[0-9a-f]{16}:\d{1,7}$/;
+/** A name as `reportKey` writes it. Another spelling is no name, because it equals none. */
+export const namePattern = '[0-9a-f]{16}:(?:0|[1-9]\\d{0,6})';
+
+export const nameSchema = z.string().check(z.regex(new RegExp(`^${namePattern}$`)));
 
 /** The position of a finding in its findings file. */
 export function reportKey({ file, index }: Pick<Identity, 'file' | 'index'>): string {

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import manifest from '../../../package.json' with { type: 'json' };
 import { originOf } from '../../core/api/address.ts';
 import { identifierSchema } from '../../core/api/schema.ts';
+import { nameSchema } from '../../core/findings/identity.ts';
 import { workflowIds } from '../../core/workflows/workflow.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 
@@ -16,7 +17,7 @@ const referenceSchema = z.object({
   workflow: z.enum(workflowIds),
   run: identifierSchema,
   /** Its name, its findings file, its position there, and its fingerprint: machines that saw other runs, or do not know what was sent, know one of these. */
-  finding: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+  finding: z.optional(nameSchema),
   file: z.optional(z.string().check(z.regex(/^[0-9a-f]{16}$/))),
   index: z.optional(z.string().check(z.regex(/^\d{1,7}$/))),
   print: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),

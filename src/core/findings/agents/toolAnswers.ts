@@ -11,11 +11,12 @@ import { isHiddenBy } from '../view/filter.ts';
 import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank, toPlainFinding, type WithDetails } from '../finding.ts';
+import { namePattern } from '../identity.ts';
 import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleToAgents } from '../../visibleText.ts';
 import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
-const name = z.string().check(z.regex(/^[0-9a-z-]{1,64}:[0-9a-f]{16}:\d{1,7}$/));
+const name = z.string().check(z.regex(new RegExp(`^[0-9a-z-]{1,64}:${namePattern}$`)));
 
 export const toolInputs = {
   listFindings: z.strictObject({

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type Identity, namePattern, reportKey } from '../identity.ts';
+import { type Identity, nameSchema, reportKey } from '../identity.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
 /*
@@ -28,7 +28,7 @@ const sharedSchema = z.object({
   /** This and `path` are only for people who read the file. */
   title: z._default(z.string(), ''),
   path: z._default(z.string(), ''),
-  name: z.string().check(z.regex(namePattern)),
+  name: nameSchema,
   file: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
   index: z.int().check(z.minimum(0)),
   fingerprint: z.string(),

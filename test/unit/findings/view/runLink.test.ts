@@ -17,7 +17,8 @@ import { runOf } from '../../run/sampleRuns.ts';
 const run = runOf.succeeded as RunIn<'succeeded'>;
 const addressOf = (path: string, query: string): string => `vscode://${extensionId}${path}?${query}`;
 
-const named = { finding: '1:abcdef', file: '0'.repeat(16), index: '7' };
+const finding = `${'0'.repeat(16)}:3`;
+const named = { finding, file: '0'.repeat(16), index: '7' };
 const reference = { workflow: 'whitebox-assessment', run: run.runId, at: accountHash(run) };
 
 test('F165 a link to a finding names run, findings file and position, and is read back, also within other text', () => {
@@ -30,7 +31,7 @@ test('F165 a link to a finding names run, findings file and position, and is rea
   assert.deepEqual(readLink('/run', toLinkQuery(run)), reference);
   for (const bad of [{ file: 'x' }, ...['', 'x', 'x1', '1x', '12345678', '-1'].map((index) => ({ index }))])
     assert.equal(readLink('/finding', toLinkQuery(run, { ...named, ...bad })), undefined);
-  const imported = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding: '1:abcdef' });
+  const imported = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding });
   assert.deepEqual(Object.keys(readLink('/finding', imported) ?? {}), ['workflow', 'run', 'finding']);
 });
 
@@ -51,7 +52,7 @@ for (const [what, here, isIt, referred = link] of [
   });
 
 test('F142 a forged link, or one of another version or workflow, is not read', () => {
-  const query = toLinkQuery(run, { finding: '1:abcdef' });
+  const query = toLinkQuery(run, { finding });
   const bad: readonly (readonly [path: string, query: string])[] = [
     ['/finding', query.replace('v=1', 'v=2')],
     ['/finding', query.replace('v=1', '')],
