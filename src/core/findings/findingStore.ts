@@ -20,7 +20,14 @@ import {
   toShownRun,
 } from './placedRun.ts';
 import type { Detailable, Detailed } from './result/resultFile.ts';
-import { isCurrent, readItem, readResult, withDetails, type ResultSource } from './result/readResult.ts';
+import {
+  isCurrent,
+  readItem,
+  readResult,
+  type ResultSource,
+  savedResult,
+  withDetails,
+} from './result/readResult.ts';
 import {
   areSameShown,
   decisionFolders,
@@ -341,12 +348,29 @@ export class FindingStore implements Disposable {
     return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
   }
 
-  /** New decisions of others, by folder, each with the finding that it is about. */
-  sharedDecisions(): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {
+  /** The findings in the last record of the latest run of each folder that is open here, shown or not. */
+  async latestFindings(): Promise<readonly ShownFinding[]> {
+    const { runs, triage, isOpenHere } = this.#deps;
+    const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());
+    const latest = [...chosen].filter((run) => run !== undefined);
+    await triage.load(latest.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
+    const records = await Promise.all(latest.map((run) => savedResult(run, this.#deps)));
+    const found = records.flatMap((record) => [...(record?.findings ?? []), ...(record?.absent ?? [])]);
+    return found.flatMap((each) => {
+      const run = runs.get(each.run);
+      return run === undefined ? [] : this.#showFinding(each, run, { places: [] });
+    });
+  }
+
+  /** New decisions of others, by folder, each with the finding that it is about, among those that are shown and `others`. */
+  sharedDecisions(
+    others: readonly ShownFinding[] = [],
+  ): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {
     const { runs, triage } = this.#deps;
     return triage.shared((folder) =>
       this.#placed()
         .flatMap((placed) => [...shownFindings(placed, runs, this.#showFinding)])
+        .concat(others)
         .filter((shown) => decisionFolders(shown).some((each) => isSamePath(each, folder))),
     );
   }

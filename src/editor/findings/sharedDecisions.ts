@@ -8,7 +8,6 @@ import { clip, visibleLine } from '../../core/visibleText.ts';
 import { formatNumber, moreLabel } from '../formats.ts';
 import { decisionLabel } from '../findingLabels.ts';
 import { showInformation } from '../showMessage.ts';
-import { toArgument } from './findingArguments.ts';
 import { subjectLabel } from './triage.ts';
 
 const t = vscode.l10n.t;
@@ -26,9 +25,13 @@ interface Row extends vscode.QuickPickItem {
 const maxListed = 500;
 const maxTextLength = 200;
 
-/** Lists the new decisions of others that came with a folder: a person accepts or rejects them. A first Enter accepts nothing. */
+/**
+ * Lists the new decisions of others that came with a folder: a person accepts or rejects them. A first Enter accepts nothing. A row names the finding that
+ * *Accept* changes, whatever the decision's file says. A decision without a finding here can only be rejected.
+ */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
-  const shared = [...deps.findings.sharedDecisions()];
+  const { findings } = deps;
+  const shared = [...findings.sharedDecisions(await findings.latestFindings())];
   const chosen = shared.find(([folder]) => folder === argument) ?? (await pickShared(shared));
   if (chosen === undefined) return;
   const [folder, decisions] = chosen;
@@ -44,7 +47,7 @@ export async function reviewSharedDecisions(argument: unknown, deps: SharedDecis
     pick.onDidTriggerItemButton(({ item: { reject } }) =>
       resolve(async () => {
         await reject?.();
-        if (deps.findings.sharedDecisions().has(folder)) await reviewSharedDecisions(folder, deps);
+        if (decisions.length > 1) await reviewSharedDecisions(folder, deps);
       }),
     );
     pick.onDidHide(() => resolve(undefined));
@@ -63,19 +66,22 @@ async function pickShared(shared: readonly Shared[]): Promise<Shared | undefined
   if (shared.length <= 1) return shared[0];
   const items = shared.map((each) => ({
     label: basename(each[0]),
-    description: t('New: {0}', formatNumber(each[1].length)),
+    description: t('New: {0}', formatNumber(each[1].filter(({ about }) => about !== undefined).length)),
     each,
   }));
   return (await vscode.window.showQuickPick(items, { title: t('Review Shared Decisions') }))?.each;
 }
 
 function rowsOf(folder: string, decisions: Decisions, { triage }: SharedDecisionDeps): Row[] {
-  const listed = decisions.slice(0, maxListed);
+  const [matched = [], unmatched = []] = [true, false].map((isMatched) =>
+    decisions.filter(({ about }) => (about !== undefined) === isMatched),
+  );
+  const listed = [...matched, ...unmatched].slice(0, maxListed);
   const icon = (name: string) => ({ iconPath: new vscode.ThemeIcon(name) });
   const accept: Row = {
     ...icon('check'),
     label: t('Accept'),
-    description: t('The decisions below apply on this machine.'),
+    description: t('The decisions below that have a finding apply on this machine.'),
     ...(triage.isNewHere(folder) && {
       detail: t('After a container is rebuilt, your own earlier decisions are also listed below.'),
     }),
@@ -87,40 +93,40 @@ function rowsOf(folder: string, decisions: Decisions, { triage }: SharedDecision
     description: t('The decisions below hide nothing on this machine. Their files don’t change.'),
     act: () => triage.reject(folder, listed),
   };
+  const today = dayAfter(Date.now());
+  const rows = listed.map((decision) => ({
+    ...rowOf(decision, today),
+    buttons: [{ ...icon('close'), tooltip: t('Reject') }],
+    reject: () => triage.reject(folder, [decision]),
+  }));
   const more = decisions.length - listed.length;
+  const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });
   return [
-    accept,
+    ...(matched.length > 0 ? [accept] : []),
     reject,
-    { label: t('New: {0}', formatNumber(decisions.length)), kind: vscode.QuickPickItemKind.Separator },
-    ...proposalRows(listed).map((row, at) => ({
-      ...row,
-      reject: () => triage.reject(folder, listed.slice(at, at + 1)),
-    })),
+    ...(matched.length > 0 ? [separator(t('New: {0}', formatNumber(matched.length)))] : []),
+    ...rows.slice(0, matched.length),
+    ...(unmatched.length > 0 ? [separator(t('No finding: {0}', formatNumber(unmatched.length)))] : []),
+    ...rows.slice(matched.length),
     ...(more > 0 ? [{ label: moreLabel(more) }] : []),
   ];
 }
 
-/** A row names the finding that *Accept* applies the decision to: its file may claim a different one. */
-function proposalRows(listed: Decisions): readonly Row[] {
-  const today = dayAfter(Date.now());
-  const buttons = [{ iconPath: new vscode.ThemeIcon('close'), tooltip: t('Reject') }];
-  return listed.map(({ path, entry, about }) => {
-    const subject =
-      about === undefined
-        ? t(
-            'no matching finding (named “{0}” in the decision file)',
-            visibleLine(clip(entry.title, maxTextLength)),
-          )
-        : subjectLabel([about]);
+function rowOf({ path, entry, about }: NewDecision<ShownFinding>, today: string): Row {
+  const decision = {
+    label: decisionLabel(asOf(entry, today)),
+    detail: visibleLine(clip(entry.note, maxTextLength)),
+  };
+  if (about === undefined)
     return {
-      label: `${decisionLabel(asOf(entry, today))} — ${subject}`,
-      description: visibleLine(about?.places[0]?.path ?? clip(entry.path, maxTextLength)),
-      detail: visibleLine(clip(entry.note, maxTextLength)),
-      buttons,
-      act: () =>
-        about === undefined
-          ? vscode.window.showTextDocument(vscode.Uri.file(path))
-          : vscode.commands.executeCommand('whitebox.showFindingDetails', toArgument(about)),
+      ...decision,
+      description: visibleLine(basename(path)),
+      act: () => vscode.window.showTextDocument(vscode.Uri.file(path)),
     };
-  });
+  return {
+    ...decision,
+    label: `${decision.label} — ${subjectLabel([about])}`,
+    description: visibleLine(about.places[0]?.path ?? about.finding.places[0]?.path ?? ''),
+    act: () => vscode.commands.executeCommand('whitebox.showFindingDetails', { shown: about }),
+  };
 }

@@ -49,6 +49,8 @@ export interface FindingFixture {
   /** Moves the clock of decisions by days and reloads them. */
   readonly passDays: (days: number) => Promise<void>;
   readonly open: Set<string>;
+  /** Folders whose decisions are shared. */
+  readonly shared: Set<string>;
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** As if an editor had opened the file with this text. */
   readonly openEditor: (file: string, text: string) => void;
@@ -78,6 +80,7 @@ export async function setUpFindings(
   const root = await mkdtemp(path.join(tmpdir(), 'finding-store-'));
   const runs = new RewritableRuns(path.join(root, 'runs'), { clock, log: silent });
   const open = new Set(folders.map((name) => path.join(root, name)));
+  const shared = new Set<string>();
   const texts = new Map<string, string>();
   const opened = new Map<string, string>();
   const inShiftJis = (): EditorTexts['encodings'] => ({
@@ -86,7 +89,10 @@ export async function setUpFindings(
   });
   let shift = 0;
   const triage = new TriageStore({
-    placeFor: (folder) => ({ book: path.join(folder, 'triage.jsonl') }),
+    placeFor: (folder) => ({
+      book: path.join(folder, 'triage.jsonl'),
+      shared: shared.has(folder) ? path.join(folder, 'shared') : undefined,
+    }),
     clock: { ...clock, now: () => clock.now() + shift },
     log: silent,
   });
@@ -125,6 +131,7 @@ export async function setUpFindings(
       return triage.reload();
     },
     open,
+    shared,
     edit: (file, text) => {
       if (text === undefined) texts.delete(pathKey(file));
       else texts.set(pathKey(file), text);

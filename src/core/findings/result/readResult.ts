@@ -85,7 +85,8 @@ async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<R
   return memory.unsaved.get(id)?.head ?? (await readHead(runs.folderOf(id)));
 }
 
-async function savedResult({ id }: Run, { runs, memory }: ResultSource): Promise<RunResult | undefined> {
+/** As it was saved last, current or not. */
+export async function savedResult({ id }: Run, { runs, memory }: ResultSource): Promise<RunResult | undefined> {
   return memory.unsaved.get(id) ?? (await readSaved(runs.folderOf(id)));
 }
 

@@ -27,7 +27,7 @@ export type MadeDecision = TriageEntry & { readonly folder: string };
 
 export type TriageSubject = Pick<MadeDecision, keyof Identity | 'title' | 'path' | 'folder'>;
 
-/** A new decision of somebody else, and the finding here that it is about. */
+/** A new decision of somebody else, and the finding here that it is about: without one it cannot be accepted. */
 export type NewDecision<T extends Identity> = Proposal & { readonly about: T | undefined };
 
 /** Undoes decisions; resolves to the number of findings with a later decision, which stays. */
@@ -180,16 +180,21 @@ export class TriageStore {
   }
 
   #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
-    return this.#timeOf(decision) > (entryOf(book, subjectOf(decision))?.at ?? -Infinity);
+    const { about = { name: decision.entry.name } } = decision;
+    return this.#timeOf(decision) > (entryOf(book, about)?.at ?? -Infinity);
   }
 
-  /** Copies new decisions of others into the book of a folder, except where it has a later one. Throws what `set` throws. */
-  accept(folder: string, accepted: readonly NewDecision<Identity>[]): Promise<void> {
+  /**
+   * Copies new decisions of others about findings here into the book of a folder, except where it has a later one. The others stay proposals. Throws what
+   * `set` throws.
+   */
+  accept(folder: string, decisions: readonly NewDecision<Identity>[]): Promise<void> {
+    const accepted = decisions.filter(({ about }) => about !== undefined);
     return this.#change([folder], ({ book }) => ({
       entries: accepted
         .filter((each) => this.#isNew(each, book))
         .map((each) => ({
-          ...{ ...each.entry, ...subjectOf(each) },
+          ...{ ...each.entry, ...(each.about && identityOf(each.about)) },
           ...{ at: this.#timeOf(each), from: basename(each.path) },
         }))
         // The last one about a finding counts.
@@ -296,13 +301,6 @@ export class TriageStore {
     this.#queue = done.catch(() => undefined); // the caller gets the error
     return done;
   }
-}
-
-/** The finding that an accepted decision is about; its own name where no finding is here. */
-function subjectOf({ entry: { name }, about }: NewDecision<Identity>): Identity {
-  if (about !== undefined) return identityOf(about);
-  const [file = '', index] = name.split(':');
-  return { name, file, index: Number(index), fingerprint: '' };
 }
 
 function toAnswer({ path, entry: { at } }: Proposal): Answer {

@@ -104,13 +104,12 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   return applyFilter([...shown, ...absent], display, filtering.passes);
 }
 
+/** A decision without a finding that is shown is not counted: nobody can accept it here. */
 function proposalsIn(findings: FindingStore) {
-  return [...findings.sharedDecisions()].map(([folder, { length: count }]) => ({
-    kind: 'proposals' as const,
-    id: `proposals:${folder}`,
-    folder,
-    count,
-  }));
+  return [...findings.sharedDecisions()].flatMap(([folder, decisions]) => {
+    const count = decisions.filter(({ about }) => about !== undefined).length;
+    return count === 0 ? [] : [{ kind: 'proposals' as const, id: `proposals:${folder}`, folder, count }];
+  });
 }
 
 function setContext(key: string, value: unknown): void {

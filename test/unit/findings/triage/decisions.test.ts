@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { identityOf } from '../../../../src/core/findings/identity.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
-import { setUpFindings } from '../findingFixture.ts';
+import { formatEntry } from '../../../../src/core/findings/triage/book.ts';
+import { finding, setUpFindings } from '../findingFixture.ts';
 
 test('a decision applies to the finding in later runs of its folder, and to no other finding', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
@@ -89,6 +91,44 @@ test('F109 F148 a decision about one of two alike applies to that one in its run
   assert.deepEqual(states(), ['falsePositive', 'open']);
   await fixture.addRun(['shop'], found(12, 3), sent);
   assert.deepEqual(states(), ['open', 'falsePositive']);
+});
+
+test('F206 a shared decision is about the finding of the last record, shown or not, and else cannot be accepted', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const { store, triage, root, runs } = fixture;
+  const shop = path.join(root, 'shop');
+  const sent = { 'a.js': 'one\ntwo\n' };
+  const before = await fixture.addRun(['shop'], finding('hole'), sent);
+  const [hole] = store.all();
+  assert.ok(hole);
+  const latest = await fixture.addRun(['shop'], '[]', sent);
+  fixture.shared.add(shop);
+  await store.setTriage([hole], 'confirmed', 'mine');
+  const claimed = { title: 'harmless', path: 'docs/x.md', state: 'falsePositive', note: '' } as const;
+  const at = Date.now() + 1;
+  const text = formatEntry({ ...identityOf(hole), ...claimed, at });
+  await writeFile(path.join(shop, 'shared', 'theirs.json'), text);
+  await triage.reload();
+  const rows = async () => store.sharedDecisions(await store.latestFindings()).get(shop) ?? [];
+  const titlesIn = (decisions = store.sharedDecisions().get(shop)) =>
+    decisions?.map(({ about }) => about?.finding.title);
+  assert.deepEqual([titlesIn(), titlesIn(await rows())], [['hole'], ['hole']], 'it is not found again');
+  await store.clear();
+  assert.deepEqual([titlesIn(), titlesIn(await rows())], [[undefined], ['hole']], 'it is not shown');
+  for (const { id } of [before, latest]) await rm(path.join(runs.folderOf(id), 'result.json'));
+  const unmatched = await rows();
+  assert.deepEqual(titlesIn(unmatched), [undefined]);
+  await triage.accept(shop, unmatched);
+  await store.show(before);
+  assert.deepEqual(
+    store.all().map((each) => each.triage.state),
+    ['confirmed'],
+  );
+  await triage.accept(shop, await rows());
+  assert.deepEqual(
+    store.all().map((each) => each.triage.state),
+    ['falsePositive'],
+  );
 });
 
 test('a decision is kept when paths are mapped and when files are deleted', async (t) => {

@@ -15,6 +15,8 @@ import {
 import { silent } from '../../../silentLog.ts';
 import { identityFor } from '../shownFindings.ts';
 
+const known = 'abcdefghijklmnopqrstuvwxyz'.split('').map((name) => identityFor(name));
+
 /** A repository whose decisions are shared, and windows of machines that have it. Each letter of `names` is a finding. */
 export async function setUpTriage(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
@@ -63,9 +65,9 @@ export async function setUpTriage(t: TestContext) {
         const entry = store.get(folder, about(name));
         return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
       }),
-    /** The new decisions of others, while no finding is here. */
+    /** The new decisions of others about the findings a to z. */
     proposalsIn: (store: TriageStore): readonly NewDecision<Identity>[] =>
-      store.shared(() => []).get(shop) ?? [],
+      store.shared(() => known).get(shop) ?? [],
     /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
     pull: async (store: TriageStore, name: string, changes: Partial<TriageEntry> = {}, file = name) => {
       const entry = { state: 'falsePositive', note: '', at: 1_000 } as const;

@@ -173,7 +173,16 @@ test('F147 an answer that cannot be saved is no change, so change listeners do n
   assert.equal(changes, 1);
 });
 
-test('F186 whatever a decision that came with the folder names, *Accept* changes exactly the findings of its rows', async (t) => {
+test('F206 a decision whose name is in another spelling is none, whatever finding it states besides', async (t) => {
+  const { pull, proposed, store } = await clone(t);
+  const { file } = identityFor('a');
+  for (const name of [`${file}:00`, `${file}:+0`, `${file}:-0`, `${file.toUpperCase()}:0`, `${file}:0 `]) {
+    await pull('a', { name }, 'hostile');
+    assert.deepEqual([proposed(), store.failures().map(({ kind }) => kind)], [[], ['triageDamaged']], name);
+  }
+});
+
+test('F186 F206 whatever a decision of others names, *Accept* changes exactly the findings of its rows', async (t) => {
   // Two findings share a fingerprint; the last one is known by a name of an earlier report.
   const known = ['a', 'b', 'c', 'd'].map((name) => identityFor(name));
   const findings = [
@@ -193,7 +202,8 @@ test('F186 whatever a decision that came with the folder names, *Accept* changes
     fc.asyncProperty(
       fc.array(hostile, { minLength: 1, maxLength: 5 }),
       fc.nat({ max: 4 }),
-      async (entries, own) => {
+      fc.constantFrom(findings, []),
+      async (entries, own, here) => {
         const { pull, store, shop, about, clock } = await clone(t);
         const [decided] = findings.slice(own);
         clock.time = 3_000;
@@ -206,16 +216,19 @@ test('F186 whatever a decision that came with the folder names, *Accept* changes
         clock.time = 9_000;
         const stateOf = (each: Identity): string => JSON.stringify(store.get(shop, each));
         const before = findings.map(stateOf);
-        const rows = store.shared(() => findings).get(shop) ?? [];
+        const rows = store.shared(() => here).get(shop) ?? [];
         const accepted = rows.filter(({ entry: { note } }) => entries[Number(note)]?.isAccepted === true);
         await store.accept(shop, accepted);
         for (const [at, each] of findings.entries()) {
           const isNamed = accepted.some(({ about }) => about === each);
           assert.equal(stateOf(each) !== before[at], isNamed, `finding ${String(at)}`);
         }
-        const left = store.shared(() => findings).get(shop) ?? [];
-        for (const each of accepted)
-          assert.ok(!left.some(({ path: other }) => other === each.path), 'answered');
+        const left =
+          store
+            .shared(() => here)
+            .get(shop)
+            ?.map(({ path: file }) => file) ?? [];
+        for (const each of accepted) assert.equal(left.includes(each.path), each.about === undefined);
       },
     ),
     { numRuns: propertyRuns(60, 5_000) },
