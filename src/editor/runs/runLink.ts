@@ -11,12 +11,25 @@ import { type Run, runIdOf } from '../../core/run/state/run.ts';
 export const extensionId = `${manifest.publisher}.${manifest.name}`;
 
 const maxTextLength = 100_000;
-const linkPattern = new RegExp(`://${extensionId.replace('.', '\\.')}(/[a-z]+)\\?([^\\s"'<>]+)`, 'i');
+
+/** Mail programs wrap a link anywhere, so white space may stand between any two of its characters. */
+function wrapped(text: string): string {
+  return Array.from(text, (character) => character.replace(/[./]/, '\\$&')).join('\\s*');
+}
+
+const prefix = `${wrapped(`://${extensionId}`)}\\s*(/(?:\\s*[a-z])+)\\s*\\?`;
+const inQuery = '\\w%&=;:*+.-';
+// The account is the last part and has a known length: it tells the link from what follows.
+const account = `[&;]\\s*${wrapped('at=')}(?:\\s*[0-9a-f]){12}(?!\\w)`;
+const linkPattern = new RegExp(`${prefix}([${inQuery}\\s]*?${account}|\\s*[${inQuery}]*\\w)`, 'i');
 
 const referenceSchema = z.object({
   workflow: z.enum(workflowIds),
   run: identifierSchema,
-  /** Its name, its findings file, its position there, and its fingerprint: machines that saw other runs, or do not know what was sent, know one of these. */
+  /**
+   * Its name, its findings file, its position there, and its fingerprint: machines that saw other
+   * runs, or do not know what was uploaded, know one of these.
+   */
   finding: z.optional(nameSchema),
   file: z.optional(z.string().check(z.regex(/^[0-9a-f]{16}$/))),
   index: z.optional(z.string().check(z.regex(/^\d{1,7}$/))),
@@ -31,7 +44,10 @@ const eventSchema = z.object({
   data: z.object({ workflow_id: z.enum(workflowIds), workflow_run_id: identifierSchema }),
 });
 
-/** A short hash of origin and organization: it tells accounts apart without naming them. Undefined for an imported run. */
+/**
+ * A short hash of origin and organization: it tells accounts apart without naming them. Undefined
+ * for an imported run.
+ */
 export function accountHash({
   baseUrl,
   organizationId,
@@ -69,7 +85,9 @@ export function readLink(path: string, query: string): RunReference | undefined 
 /** Reads a pasted link, also among other words, or the body of a webhook; undefined for anything else. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
-  const [, path, query] = linkPattern.exec(text) ?? [];
+  const [path, query] = (linkPattern.exec(text) ?? [])
+    .slice(1)
+    .map((part) => part.replaceAll(/\s+/g, '').replaceAll('&amp;', '&'));
   if (path !== undefined && query !== undefined) return readLink(path, query);
   try {
     const event = eventSchema.safeParse(JSON.parse(text)).data?.data;

@@ -21,18 +21,58 @@ const finding = `${'0'.repeat(16)}:3`;
 const named = { finding, file: '0'.repeat(16), index: '7' };
 const reference = { workflow: 'whitebox-assessment', run: run.runId, at: accountHash(run) };
 
-test('F165 a link to a finding names run, findings file and position, and is read back, also within other text', () => {
+test('F165 a link to a finding names run, findings file and position, and is read back', () => {
   const query = toLinkQuery(run, named);
   assert.deepEqual(readLink('/finding', query), { ...reference, ...named });
-  assert.deepEqual(readPasted(`Weak hash\nRun x\n${addressOf('/finding', query)}\n`), {
-    ...reference,
-    ...named,
-  });
   assert.deepEqual(readLink('/run', toLinkQuery(run)), reference);
   for (const bad of [{ file: 'x' }, ...['', 'x', 'x1', '1x', '12345678', '-1'].map((index) => ({ index }))])
     assert.equal(readLink('/finding', toLinkQuery(run, { ...named, ...bad })), undefined);
   const imported = toLinkQuery({ ...runOf.imported, baseUrl: '' }, { finding });
   assert.deepEqual(Object.keys(readLink('/finding', imported) ?? {}), ['workflow', 'run', 'finding']);
+});
+
+test('F199 a link is read among other words, in brackets and quotes, in markup, and wrapped', () => {
+  const imported = { ...runOf.imported, baseUrl: '' };
+  for (const from of [run, imported]) {
+    const query = toLinkQuery(from, { ...named, print: `1:${'c'.repeat(32)}` });
+    const address = addressOf('/finding', query);
+    const whole = readLink('/finding', query);
+    assert.ok(whole);
+    const lines = (width: number): string =>
+      address.replaceAll(new RegExp(`.{${String(width)}}`, 'g'), '$&\r\n');
+    const pasted = [
+      ...[
+        '.',
+        ',',
+        ';',
+        ':',
+        ')',
+        ']',
+        '。',
+        '、',
+        '」',
+        '）',
+        '>',
+        '”',
+        '|',
+        '&gt;',
+        '**',
+        '. See',
+        ' and',
+        '\nFound',
+      ],
+      ...['を参照', '…', '.\n\n-- \nAda'],
+    ].map((after) => address + after);
+    pasted.push(
+      `Weak hash\nRun x\n${address}\nNext`,
+      `[the finding](${address})`,
+      `<${address}>`,
+      `「${address}」`,
+    );
+    pasted.push(address.replaceAll('&', '&amp;'), `${address}\n${addressOf('/run', query)}`);
+    if (from === run) pasted.push(...[20, 40, 76].map((width) => `See\n${lines(width)}\nadded by hand`));
+    for (const text of pasted) assert.deepEqual(readPasted(text), whole, text);
+  }
 });
 
 const link = readLink('/run', toLinkQuery(run))!;
