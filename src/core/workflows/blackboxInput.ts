@@ -171,7 +171,11 @@ export function sharedInput({
   };
 }
 
-/** The same for all runs with the same set of target URLs. */
+/** The same for all runs with the same set of target URLs, however these are written. */
 export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
-  return `blackbox ${JSON.stringify([...new Set(target_urls)].sort())}`;
+  const targets = target_urls.map((url) => {
+    const { origin, pathname, search, hash } = new URL(url);
+    return origin + pathname.replace(/(?<!\/)\/+$/, '') + search + hash;
+  });
+  return `blackbox ${JSON.stringify([...new Set(targets)].sort())}`;
 }

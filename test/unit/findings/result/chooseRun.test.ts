@@ -47,6 +47,22 @@ function baselineOf(id: string, runs: readonly Run[]): string | undefined {
   return run && baselineAmong(runs, run)?.id;
 }
 
+test('F200 targets that differ by case of the host, default port, “/” or dot segments are one application', () => {
+  const shownFor = (...urls: readonly string[]): number =>
+    shownOf(runsOf(...urls.map((url) => [url, live({ input: { target_urls: [url] } })] as const))).length;
+  const address = 'https://shop.example/app?q=%2F#top';
+  for (const same of [
+    'HTTPS://SHOP.example/app',
+    'https://shop.example:443/app/',
+    'https://shop.example/x/%2e./app',
+  ])
+    assert.equal(shownFor(address, `${same}?q=%2F#top`), 1, same);
+  assert.equal(shownFor('https://shop.example', 'https://shop.example/'), 1);
+  for (const other of ['http://shop.example/app', 'https://shop.example:444/app', 'https://shop.example/App'])
+    assert.equal(shownFor(address, `${other}?q=%2F#top`), 2, other);
+  assert.equal(shownFor(address, address.replace('%2F', '/')), 2);
+});
+
 const pairs = [{ feature_name: 'Search', perspective: 'XSS' }];
 const crashed = { ...atLimit, exit: { ...atLimit.exit, abort: { code: 'crash' } } };
 const twice = { target_urls: ['https://shop.example/', 'https://shop.example/'] };
