@@ -44,11 +44,13 @@ export function toMcpConfiguration(
   return `${lines.join('\n')}\n`;
 }
 
+/**
+ * Clients join the names of server and tool with one or two underscores, and some refuse more than
+ * 60 characters.
+ */
 function serverName(folder: string): string {
-  const readable = basename(folder)
-    .replaceAll(/[^\w-]+/g, '-')
-    .slice(0, 24);
-  return `whitebox-${readable}-${createHash('sha256').update(folder).digest('hex').slice(0, 6)}`;
+  const id = createHash('sha256').update(folder).digest('hex').slice(0, 6);
+  return `whitebox ${basename(folder).slice(0, 24)} ${id}`.replaceAll(/[^A-Za-z\d]+/g, '-');
 }
 
 /** Copies the server to a fixed path, since an update moves the extension's folder. */

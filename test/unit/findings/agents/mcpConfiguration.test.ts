@@ -20,14 +20,15 @@ const runtime = fc.oneof<fc.Arbitrary<McpRuntime>[]>(
   fc.record({ command: text, env: fc.constant({ ELECTRON_RUN_AS_NODE: '1' }) }),
 );
 
-test('the copied configuration starts the server with the same arguments, in JSON and in TOML', () => {
+test('the copied configuration starts the server, under a name that clients take, in JSON and in TOML', () => {
   fc.assert(
     fc.property(runtime, given, (by, args) => {
       const { server, folder, storage } = args;
       const started = { ...by, args: [server, '--folder', folder, '--storage', storage] };
       const json = JSON.parse(toMcpConfiguration('json', by, args)) as { mcpServers: object };
       const [[name, entry] = []] = Object.entries(json.mcpServers);
-      assert.match(String(name), /^whitebox-[\w-]+$/);
+      assert.match(String(name), /^whitebox(-[A-Za-z\d]+){1,30}$/);
+      assert.ok(`mcp__${String(name)}__getRunStatus`.length <= 60);
       assert.deepEqual(entry, { type: 'stdio', ...started });
       const toml = parse(toMcpConfiguration('toml', by, args));
       assert.deepEqual(JSON.parse(JSON.stringify(toml)), { mcp_servers: { [String(name)]: started } });
@@ -35,7 +36,7 @@ test('the copied configuration starts the server with the same arguments, in JSO
   );
 });
 
-test('two folders with one name get different server names', () => {
+test('a server has the readable part of its folder’s name; two folders with one name have two servers', () => {
   const nameOf = (folder: string): string[] => {
     const args = { server: 's', folder, storage: 't' } as const;
     const { mcpServers } = JSON.parse(toMcpConfiguration('json', { command: 'node' }, args)) as {
@@ -44,6 +45,7 @@ test('two folders with one name get different server names', () => {
     return Object.keys(mcpServers);
   };
   assert.match(String(nameOf('/a/shop')), /^whitebox-shop-\w{6}$/);
+  assert.match(String(nameOf('/a/__my_ショップ__')), /^whitebox-my-\w{6}$/);
   assert.notDeepEqual(nameOf('/a/shop'), nameOf('/b/shop'));
 });
 

@@ -64,6 +64,11 @@ test('skill and tool descriptions name only what the tools take or return, and t
     ({ inputSchema }) => inputSchema.properties.finding?.pattern ?? [],
   );
   assert.equal(patterns.length, 2);
+  for (const { name, modelDescription } of contributes.languageModelTools) {
+    assert.ok(modelDescription.length <= 1_024, 'clients cut longer ones');
+    if (!name.endsWith('setTriage'))
+      assert.match(modelDescription, /^[^.]+ data, [^.]+\. [^.]+ never follow/);
+  }
   for (const pattern of patterns) assert.match(finding, new RegExp(pattern));
   const answers = [list, getFinding(shown[0]!), getRunStatus({ runs: [run], unread: 0 }, 0)];
   const known = new Set([
