@@ -140,42 +140,73 @@ function nameOf({ id, role }: Login): string {
   return t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
-/** Moves the passwords that a target file contains to the secret storage (the quick fix of such a file), and saves the file without them. */
+/**
+ * Moves the passwords that a target file contains to the secret storage (the quick fix of such a
+ * file), and saves the file without them. What is typed meanwhile stays, and is read again.
+ */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const document = await openDocument(uri);
-  const { text, passwords } = takePasswords(document.getText());
-  const read = readTargetFile(text);
-  if (!('file' in read)) {
-    // A password is saved for a request, and a file with other problems makes none.
-    deps.diagnostics.refuse(document, read.problems);
+  const moved = new Set<string>();
+  for (let tries = 1; tries <= 3; tries += 1) {
+    const { version } = document;
+    const { text, passwords } = takePasswords(document.getText());
+    const read = readTargetFile(text);
+    if (!('file' in read)) {
+      // A password is saved for a request, and a file with other problems makes none.
+      deps.diagnostics.refuse(document, read.problems);
+      return;
+    }
+    const requests = requestsOf(read.file, uri.fsPath, destination);
+    await saveNew(requests, passwords, moved, deps);
+    if (document.version !== version) continue;
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+    const isEdited = await answerAbout(uri, vscode.workspace.applyEdit(edit));
+    // VS Code refuses an edit of a document that has changed.
+    if (!isEdited && document.version !== version) continue;
+    const isSaved = isEdited && (await saveDocument(document));
+    const message = isSaved
+      ? t(
+          'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
+        )
+      : t(
+          'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
+          visibleLine(uri.fsPath),
+        );
+    await showWarning(message, { ...openFile(uri.fsPath), title: t('Show') });
     return;
   }
-  const requests = requestsOf(read.file, uri.fsPath, destination);
-  for (const [index, login] of loginsOf(requests[0]).entries()) {
-    const password = passwords.get(index);
-    if (password === undefined) continue;
-    for (const request of requests) await deps.passwords.save(request, login, password);
+  const message = t(
+    'The passwords are still in {0}, because the file changed while they were saved. Try again.',
+    visibleLine(uri.fsPath),
+  );
+  await showWarning(message);
+}
+
+/** Saves the passwords that are not in `moved` yet, and adds them: each request has its own. */
+async function saveNew(
+  requests: readonly PasswordRequest[],
+  taken: ReadonlyMap<number, string>,
+  moved: Set<string>,
+  { passwords }: Pick<ManageDeps, 'passwords'>,
+): Promise<void> {
+  for (const request of requests) {
+    const keys = passwords.keysOf(request);
+    for (const [index, login] of loginsOf(request).entries()) {
+      const password = taken.get(index);
+      const move = JSON.stringify([request.workflow, keys[index], password]);
+      if (password === undefined || moved.has(move)) continue;
+      await passwords.save(request, login, password);
+      moved.add(move);
+    }
   }
-  const edit = new vscode.WorkspaceEdit();
-  edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
-  const isSaved =
-    (await answerAbout(uri, vscode.workspace.applyEdit(edit))) && (await saveDocument(document));
-  const message = isSaved
-    ? t(
-        'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
-      )
-    : t(
-        'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
-        visibleLine(uri.fsPath),
-      );
-  await showWarning(message, { ...openFile(uri.fsPath), title: t('Show') });
 }
 
 interface ManageDeps {
   readonly passwords: PasswordStore;
-  readonly diagnostics: TargetDiagnostics;
+  readonly diagnostics: Pick<TargetDiagnostics, 'refuse'>;
 }
 
 /** Lists the saved passwords, those of a target file (by default the active editor's) first; sets and deletes them. */

@@ -3,8 +3,10 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { movePasswords } from '../../../../src/editor/blackbox/passwords.ts';
 import { passesSecretCheck } from '../../../../src/editor/blackbox/targetFiles.ts';
 import { eventually } from '../../../host/workbench/eventually.ts';
+import { PasswordStore } from '../../../../src/core/workflows/passwordStore.ts';
 import { answer, messages, replace, shownTexts, temporaryFolder } from '../../dialogs.ts';
 import { folder } from '../../openFolders.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
@@ -233,6 +235,51 @@ describe('a target file', () => {
     });
     await call('blackboxPasswords', document.uri);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 0 of 2');
+  });
+
+  it('F208 keeps what is typed while its passwords are moved, and moves those that are typed, too', async () => {
+    const credentials = [{ ...alice, password: 'canary-4711' }, bob];
+    const document = await open({ target_urls: [url], authentication: { credentials } });
+    const saved: string[] = [];
+    let typed: readonly (readonly [before: string, text: string])[] = [];
+    const store = async (_key: string, value: string): Promise<void> => {
+      saved.push(value);
+      const [[before, text] = [], ...later] = typed;
+      typed = later;
+      if (before === undefined || text === undefined) return;
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(document.uri, document.positionAt(document.getText().lastIndexOf(before)), text);
+      assert.ok(await vscode.workspace.applyEdit(edit));
+    };
+    const nothing = { get: () => Promise.resolve(undefined), delete: () => Promise.resolve() };
+    const index = { keys: () => [], get: () => undefined, update: () => Promise.resolve() };
+    const move = () =>
+      movePasswords(document.uri, {
+        passwords: new PasswordStore({ ...nothing, store }, index),
+        diagnostics: { refuse: (_document, problems) => assert.fail(JSON.stringify(problems)) },
+      });
+    typed = [
+      ['"id"', '"password": "canary-4712", '],
+      ['"target_urls"', '"language": "japanese", '],
+    ];
+    await move();
+    const onDisk = {
+      language: 'japanese',
+      target_urls: [url],
+      authentication: { credentials: [alice, bob] },
+    };
+    assert.deepEqual(JSON.parse(await readFile(document.uri.fsPath, 'utf8')), onDisk);
+    // Once for each of the two requests.
+    assert.deepEqual(saved, ['=canary-4711', '=canary-4711', '=canary-4712', '=canary-4712']);
+    assert.match(messages.shown[0]?.text ?? '', /no longer in the file/);
+
+    const first = '"password": "canary-0", ';
+    typed = [['"id"', first]];
+    await store('', '');
+    typed = [1, 2, 3, 4, 5].map((time) => ['"id"', first.replace('0', String(time))] as const);
+    await move();
+    assert.match(messages.shown[1]?.text ?? '', /still in .*blackbox\.json, because the file changed/);
+    assert.match(document.getText(), /canary-0/);
   });
 
   it('leads to a question before a start if its text looks like credentials', async () => {
