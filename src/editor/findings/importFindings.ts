@@ -121,5 +121,5 @@ async function offerDecisions(
     countFindings(made.length),
   );
   if ((await showInformation(message, take, t('Leave Findings Open'))) === take)
-    await triage.importDecisions(made.flat());
+    await triage.importDecisions(run, made.flat());
 }

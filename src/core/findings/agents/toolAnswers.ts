@@ -14,7 +14,7 @@ import { isAtLeast, SEVERITIES, severityRank, toPlainFinding, type WithDetails }
 import { namePattern } from '../identity.ts';
 import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleToAgents } from '../../visibleText.ts';
-import { isSettled, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
+import { isSettled, toDecision, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
 const name = z.string().check(z.regex(new RegExp(`^[0-9a-z-]{1,64}:${namePattern}$`)));
 
@@ -263,10 +263,6 @@ export function getFinding(
     })),
     reported: toPlainFinding(shown.finding, shown.details),
   };
-}
-
-function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
-  return { state, note, at, until, via };
 }
 
 export function decisionOfTool(

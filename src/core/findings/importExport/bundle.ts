@@ -7,6 +7,9 @@ import { bundleSchema } from './readContent.ts';
 
 const mode = 0o644;
 
+/** A decision may name files and a run of this machine. */
+const unbound = { sharedAs: undefined, from: undefined, onlyIn: undefined };
+
 export interface BundleFile {
   readonly path: string;
   readonly content: Buffer;
@@ -25,8 +28,8 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
     .flatMap((each) =>
       toTriageSubjects(each)
         .slice(0, 1)
-        // The decision itself may be about another findings file, and name files of this machine.
-        .map((subject) => ({ ...asDecided(each.triage), ...subject, sharedAs: undefined, from: undefined }))
+        // The decision itself may be about another findings file.
+        .map((subject) => ({ ...asDecided(each.triage), ...subject, ...unbound }))
         .map((entry) => `${formatLine(entry)}\n`),
     );
   return [

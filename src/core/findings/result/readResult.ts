@@ -86,7 +86,10 @@ async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<R
 }
 
 /** As it was saved last, current or not. */
-export async function savedResult({ id }: Run, { runs, memory }: ResultSource): Promise<RunResult | undefined> {
+export async function savedResult(
+  { id }: Run,
+  { runs, memory }: ResultSource,
+): Promise<RunResult | undefined> {
   return memory.unsaved.get(id) ?? (await readSaved(runs.folderOf(id)));
 }
 

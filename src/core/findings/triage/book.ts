@@ -40,6 +40,8 @@ const entrySchema = z.extend(sharedSchema, {
   sharedAs: z.optional(z.string()),
   /** The file that it was accepted from. */
   from: z.optional(z.string()),
+  /** The local ID of the imported run that it came with: it says nothing certain about other runs. */
+  onlyIn: z.optional(z.string()),
 });
 
 /** A file whose decision a person has accepted or rejected, and the time that it states. */
@@ -97,16 +99,24 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
 
 export type Decidable = Pick<Identity, 'name'> & Partial<Identity>;
 
-/** The latest decision about a finding; it may say that the finding is undecided again. */
+/** True if a decision counts in a run, by its local ID; without one, in every run. */
+export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): boolean {
+  return onlyIn === undefined || onlyIn === run;
+}
+
+/** The latest decision about a finding of a run, else the latest that counts in another run only. It may say that the finding is undecided again. */
 export function entryOf(
   book: TriageBook | undefined,
   { name, file, index }: Decidable,
+  run?: string,
 ): TriageEntry | undefined {
   const named = book?.entries.get(name);
   if (file === undefined || index === undefined) return named;
   const key = reportKey({ file, index });
   const reported = book?.entries.get(book.names.get(key) ?? key);
-  return reported !== undefined && reported.at > (named?.at ?? -Infinity) ? reported : named;
+  if (named === undefined || reported === undefined) return named ?? reported;
+  const [counts, other] = [countsIn(named, run), countsIn(reported, run)];
+  return counts === other ? (reported.at > named.at ? reported : named) : counts ? named : reported;
 }
 
 /** Reads a shared file; undefined if it has no decision. */

@@ -3,7 +3,7 @@ import { isReported, type ResultFinding } from '../result/result.ts';
 import type { Finding } from '../finding.ts';
 import { asPlaced } from '../place/evidence.ts';
 import { decisionFolders, isSameList, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
-import type { Decidable, TriageEntry } from './book.ts';
+import { countsIn, type Decidable, type TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
@@ -57,8 +57,9 @@ export function decide(
   const { finding, maybe, verdict } = found;
   const folders = decisionFolders({ run, folder: found.folder, finding, places });
   const about = (one: Decidable): readonly TriageEntry[] =>
-    folders.flatMap((folder) => decisions.get(folder, one) ?? []);
-  const latest = latestOf(about(found));
+    folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
+  const all = about(found);
+  const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
   // A finding was not fixed if a later run reports it again.
   const isReportedAgain = verdict !== 'carriedOver' && 'dispatchedAt' in run;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
@@ -75,7 +76,7 @@ export function decide(
   const ofLost = names === undefined ? [] : alike().filter(({ name }) => !names.has(name));
   const earlier = isOutdated
     ? latest
-    : [...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
+    : [latestOf(all), ...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
   // A person who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);

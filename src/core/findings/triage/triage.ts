@@ -22,6 +22,11 @@ export interface TriageDecision {
   readonly via?: 'agent' | 'tool' | undefined;
 }
 
+/** Without what a book adds, which names files and runs of this machine. */
+export function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
+  return { state, note, at, until, via };
+}
+
 export const undecided: TriageDecision = { state: 'open', note: '', at: 0 };
 
 export function isUndecided({ state, note, until }: TriageDecision): boolean {

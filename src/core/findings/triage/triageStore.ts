@@ -2,9 +2,11 @@ import { basename } from 'node:path';
 import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
+import type { Run } from '../../run/state/run.ts';
 import { createFinder, type Identity, identityOf } from '../identity.ts';
 import {
   type Answer,
+  countsIn,
   type Decidable,
   entryName,
   entryOf,
@@ -93,8 +95,9 @@ export class TriageStore {
     return this.#version;
   }
 
-  get(folder: string, about: Decidable): TriageEntry | undefined {
-    const entry = entryOf(this.#bookOf(folder), about);
+  /** See `entryOf`. */
+  get(folder: string, about: Decidable, run?: string): TriageEntry | undefined {
+    const entry = entryOf(this.#bookOf(folder), about, run);
     return entry && asOf(entry, this.#day);
   }
 
@@ -180,8 +183,9 @@ export class TriageStore {
   }
 
   #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
-    const { about = { name: decision.entry.name } } = decision;
-    return this.#timeOf(decision) > (entryOf(book, about)?.at ?? -Infinity);
+    const known = entryOf(book, decision.about ?? { name: decision.entry.name });
+    const isKnown = known !== undefined && countsIn(known, undefined);
+    return this.#timeOf(decision) > (isKnown ? known.at : -Infinity);
   }
 
   /**
@@ -212,7 +216,9 @@ export class TriageStore {
   unshared(): readonly MadeDecision[] {
     return [...this.#books.values()].flatMap(({ folder, place, book }) =>
       [...(place.shared === undefined ? [] : (book?.entries.values() ?? []))]
-        .filter((entry) => (entry.sharedAs ?? entry.from) === undefined && !isUndecided(entry))
+        .filter(
+          (entry) => (entry.sharedAs ?? entry.from ?? entry.onlyIn) === undefined && !isUndecided(entry),
+        )
         .map((entry) => ({ ...entry, folder })),
     );
   }
@@ -222,20 +228,22 @@ export class TriageStore {
     await this.#add(unshared);
   }
 
-  /** Adds decisions about findings that have none. Throws what `set` throws. */
-  async importDecisions(decisions: readonly MadeDecision[]): Promise<void> {
-    await this.#add(decisions, (entry, book) => isUndecided(entryOf(book, entry) ?? undecided));
+  /** Adds decisions that came with an imported run about its findings that have none. They count in that run only, and are not shared. Throws what `set` throws. */
+  importDecisions({ id }: Pick<Run, 'id'>, decisions: readonly MadeDecision[]): Promise<void> {
+    return this.#changeEach(decisions, (made, { book }) => {
+      const isWanted = (entry: TriageEntry): boolean => {
+        const known = entryOf(book, entry, id);
+        return known === undefined || isUndecided(known) || !countsIn(known, id);
+      };
+      return { entries: made.filter(isWanted).map((entry) => ({ ...entry, onlyIn: id })) };
+    });
   }
 
-  /** Adds those that are wanted. Resolves to the books before, by folder. */
-  async #add(
-    made: readonly MadeDecision[],
-    isWanted: (entry: TriageEntry, book: TriageBook | undefined) => boolean = () => true,
-  ): Promise<ReadonlyMap<string, TriageBook | undefined>> {
+  /** Resolves to the books before, by folder. */
+  async #add(made: readonly MadeDecision[]): Promise<ReadonlyMap<string, TriageBook | undefined>> {
     const before = new Map<string, TriageBook | undefined>();
-    await this.#changeEach(made, (decisions, { book, place }, folder) => {
+    await this.#changeEach(made, (entries, { book, place }, folder) => {
       before.set(folder, book);
-      const entries = decisions.filter((entry) => isWanted(entry, book));
       if (place.shared === undefined) return { entries };
       // One about the same finding reuses its file, since Git would take a new one for a rename.
       const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);

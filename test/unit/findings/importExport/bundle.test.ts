@@ -28,7 +28,8 @@ const manyValues = `[${'{},'.repeat(4_000_000)}{}]`;
 const withManifest = (manifest: string): Buffer => bundleOf({ ...artifacts, 'manifest-0.json': manifest });
 
 /** As a book has it: about another findings file. */
-const decided = { ...accepted, name: 'other', index: 5, sharedAs: 'canary.json', from: 'canary.json' };
+const ofMachine = { sharedAs: 'canary.json', from: 'canary.json', onlyIn: 'canary' };
+const decided = { ...accepted, name: 'other', index: 5, ...ofMachine };
 
 describe('an offline bundle', () => {
   test('restores artifacts, run facts and decisions exactly', async () => {

@@ -9,6 +9,7 @@ import { toSarif } from '../../../../src/core/findings/importExport/sarif/sarif.
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { Run } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
 import { asJournaled } from '../../run/sampleRuns.ts';
 import { clock as machineClock, setUpFindings } from '../findingFixture.ts';
@@ -146,26 +147,59 @@ describe('importing', () => {
     assert.equal(await readFile(join(tools, 'triage.jsonl'), 'utf8').catch(() => 'none'), 'none');
   });
 
-  test('takes over decisions with notes at once, with their times, and keeps those of this machine', async (t) => {
+  test('F206 decisions of a bundle count in its own run, with their times, and in other runs they are only said', async (t) => {
     const fixture = await setUpFindings(t, 'shop');
-    const numbers = Array.from({ length: 50 }, (_, index) => index);
-    const items = numbers.map((at) => ({ title: `finding ${String(at)}`, file: 'a.js', line: 2 }));
-    await fixture.addRun(['shop'], JSON.stringify(items));
-    await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'confirmed', 'here');
-    const source = sourceOf(items, (at) => ({ state: 'falsePositive', note: String(at), at: 1_000 + at }));
-    const { decisions } = await importOf(bundleOf({ 'findings.json': JSON.stringify(items) }, source));
+    const { store, triage, root, runs } = fixture;
+    const items = ['a', 'b', 'c'].map((title) => ({ title, file: 'a.js', line: 2 }));
+    const files = { 'findings.json': JSON.stringify(items) };
+    const own = await fixture.addRun(['shop'], files['findings.json']);
+    await store.setTriage(store.all().slice(0, 1), 'confirmed', 'here');
+    const decided = sourceOf(items, (at) => ({ state: 'falsePositive', note: String(at), at: 1_000 + at }));
+    const content = await importOf(bundleOf(files, decided));
+    const folder = join(root, 'shop');
+    fixture.shared.add(folder);
+    const origin = { fileName: 'a.zip', targets: [{ name: 'shop', folder }] };
+    const imported = await importRun(content, origin, { store: runs, clock: machineClock });
     let heard = 0;
-    fixture.triage.onDidChange(() => (heard += 1));
-    const made = undecidedBy(decisions, fixture.store.all());
-    await fixture.triage.importDecisions(made.flat());
-    assert.deepEqual([made.length, heard], [49, 1]);
-    const [first, ...others] = fixture.store
-      .all()
-      .map(({ triage: { state, note, at } }) => [state, note, at]);
-    assert.deepEqual(first?.slice(0, 2), ['confirmed', 'here']);
+    triage.onDidChange(() => (heard += 1));
+    const made = undecidedBy(content.decisions, (await store.read(imported)).shown);
+    heard = 0;
+    await triage.importDecisions(imported, made.flat());
+    const later = await fixture.addRun(['shop'], files['findings.json']);
+    const statesIn = async (run: Run) =>
+      (await store.read(run)).shown.map((each) =>
+        [each.triage, each.decidedBefore].map((one) => one && [one.state, one.note, one.at].join(' ')),
+      );
+    const [first, ...others] = await statesIn(imported);
+    assert.match(first?.[0] ?? '', /^confirmed here/);
     assert.deepEqual(
-      others,
-      numbers.slice(1).map((at) => ['falsePositive', String(at), 1_000 + at]),
+      [made.length, heard, others],
+      [
+        2,
+        1,
+        [
+          ['falsePositive 1 1001', undefined],
+          ['falsePositive 2 1002', undefined],
+        ],
+      ],
     );
+    for (const run of [own, later])
+      assert.deepEqual((await statesIn(run)).slice(1), [
+        ['open  0', 'falsePositive 1 1001'],
+        ['open  0', 'falsePositive 2 1002'],
+      ]);
+    assert.deepEqual(
+      triage.unshared().map(({ note }) => note),
+      ['here'],
+    );
+    const [, one] = (await store.read(own)).shown;
+    const undo = await store.setTriage([one!], 'confirmed', 'mine');
+    assert.match(
+      (await statesIn(imported))[1]?.[0] ?? '',
+      /^confirmed mine/,
+      'a decision of this machine counts',
+    );
+    await undo();
+    assert.deepEqual((await statesIn(imported))[1], ['falsePositive 1 1001', undefined]);
   });
 });

@@ -147,7 +147,8 @@ describe('SARIF', () => {
   });
 
   test('contains tool, run and commit, and nothing of the service or machine', () => {
-    const log = logOf(sourceOf([injection]));
+    const decided = { state: 'confirmed', note: '', at: 1, from: 'canary.json', onlyIn: 'canary' } as const;
+    const log = logOf(sourceOf([injection], () => decided));
     const { name, semanticVersion } = log.runs[0]!.tool.driver;
     assert.deepEqual({ name, version: semanticVersion }, tool);
     assert.equal(log.runs[0]!.columnKind, 'utf16CodeUnits');

@@ -210,7 +210,7 @@ test('F165 a decision and a link find the finding on a machine that does not kno
   const entry = parseEntry(formatEntry({ ...decision, ...identityOf(here), title: '', path: '' }));
   assert.ok(entry);
   for (const { store, triage, root } of [tracked, other]) {
-    await triage.importDecisions([{ ...entry, folder: path.join(root, 'shop') }]);
+    await triage.set([{ ...entry, folder: path.join(root, 'shop') }], entry.state, entry.note);
     await store.load();
   }
   assert.deepEqual(statesOf(tracked), ['falsePositive', 'open']);

@@ -97,7 +97,7 @@ test('F157 a time in the future counts as that of its arrival, also after a rest
   assert.ok(timeOf('b') <= clock.time);
   await decide('b', 'confirmed');
   assert.equal(stateOf('b'), 'confirmed');
-  await store.importDecisions([{ ...about('c'), state: 'fixed', note: '', at: future }]);
+  await store.importDecisions({ id: 'imported' }, [{ ...about('c'), state: 'fixed', note: '', at: future }]);
   assert.ok(timeOf('c') <= clock.time);
 });
 

@@ -15,7 +15,7 @@ import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/result.ts';
 import { flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
 import type { DetailedFinding, DetailedRun, ShownRun } from '../../shownFinding.ts';
-import { expiryUtc, isUndecided, needsNote, type TriageDecision } from '../../triage/triage.ts';
+import { expiryUtc, isUndecided, needsNote, toDecision, type TriageDecision } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
 import type { AssessedPlace, AssessedPlaces } from './assessedPlaces.ts';
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
@@ -86,7 +86,7 @@ export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: Exp
         finding: toPlainFinding(finding, details),
         fingerprint,
         verdict,
-        triage: isUndecided(triage) ? undefined : triage,
+        triage: isUndecided(triage) ? undefined : toDecision(triage),
       },
     },
   });
