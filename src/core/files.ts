@@ -200,9 +200,14 @@ async function writeAndRemove(path: string): Promise<void> {
 
 const staleMs = 60_000;
 
-/** Removes files of unfinished writes from a folder. A fresh one may be in use, and stays. */
-export async function sweepTemporary(folder: string, now: number, names = /\.(tmp|part)$/): Promise<void> {
-  for (const name of (await readdir(folder)).filter((each) => names.test(each))) {
+/** Removes files of unfinished writes from a folder, and those that are `unused`. A fresh one may be in use, and stays. */
+export async function sweepTemporary(
+  folder: string,
+  now: number,
+  unused: (name: string) => boolean = () => false,
+): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names.filter((each) => /\.(tmp|part)$/.test(each) || unused(each))) {
     const path = join(folder, name);
     try {
       if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });

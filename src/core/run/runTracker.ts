@@ -215,11 +215,11 @@ export class RunTracker implements Disposable {
 
   /** Cancelled or failed, nothing has changed. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
-    const { store, log, workOut } = this.#deps;
+    const { log, workOut } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
     const signal = this.#untilStopped(cancelled);
-    const again = await store.apply(id, await downloadAgain(run, { ...this.#deps, signal }));
+    const again = await downloadAgain(run, { ...this.#deps, signal });
     await workOut?.(again, signal).catch((error: unknown) => {
       log.warn(`Run ${id}: its findings could not be worked out: ${String(error)}`);
     });

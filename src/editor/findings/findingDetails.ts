@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
@@ -22,7 +21,7 @@ import { codeSpan, clip, toVisibleJson, visibleLine, visibleText } from '../../c
 import { isSamePath } from '../../core/paths.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { artifactPath, type Run } from '../../core/run/state/run.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { openDocument } from '../folders.ts';
 import { formatList, formatTime } from '../formats.ts';
@@ -249,7 +248,7 @@ export async function showFindingJson({ run, finding, name }: ShownFinding): Pro
 }
 
 export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> {
-  const file = vscode.Uri.file(join(runs.folderOf(run.id), 'findings.json'));
+  const file = vscode.Uri.file(artifactPath(run, 'findings', runs.folderOf(run.id)));
   await vscode.commands.executeCommand('vscode.open', file);
 }
 

@@ -1,5 +1,4 @@
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { countVerdicts, isReported } from '../../core/findings/result/result.ts';
@@ -9,7 +8,7 @@ import { placeLinks } from '../../core/findings/view/findingMarkdown.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { coverageOf } from '../../core/upload/choose/coverage.ts';
-import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
+import { artifactPath, elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import {
   countFindings,
@@ -53,7 +52,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
     id: run.id,
     title: t('Report: {0}', titleOf(run)),
     load: async () => {
-      const file = join(deps.runs.folderOf(run.id), 'report.md');
+      const file = artifactPath(run, 'report', deps.runs.folderOf(run.id));
       const { size } = await stat(file);
       if (size > maxReportBytes) throw new AssessmentError('reportTooLarge', { subject: file, actual: size });
       const markdown = await readFile(file, 'utf8');

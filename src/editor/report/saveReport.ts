@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { writeFileAtomic } from '../../core/files.ts';
 import { toSavedHtml } from '../../core/report/pages.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { artifactPath, type Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';
 import { answerAbout } from '../folders.ts';
@@ -41,7 +41,7 @@ export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> 
 }
 
 async function saveMarkdown(run: Run, { runs }: SaveReportDeps): Promise<void> {
-  await saveAs(run, 'md', () => readFile(join(runs.folderOf(run.id), 'report.md')));
+  await saveAs(run, 'md', () => readFile(artifactPath(run, 'report', runs.folderOf(run.id))));
 }
 
 async function saveHtml(run: Run, deps: SaveReportDeps): Promise<void> {

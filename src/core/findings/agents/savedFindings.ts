@@ -86,12 +86,11 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   };
 
   const load = async (runs: readonly Run[]): Promise<readonly LastRun[]> => {
-    const filesOf = (id: string) => [
-      markOf(join(runFolderOf(id), resultName)),
-      findingsMarkOf(runFolderOf(id)),
+    const filesOf = (run: Run) => [
+      markOf(join(runFolderOf(run.id), resultName)),
+      findingsMarkOf(run, runFolderOf(run.id)),
     ];
-    const ids = runs.map(({ id }) => id);
-    const marks = JSON.stringify([ids, await Promise.all(ids.flatMap(filesOf))]);
+    const marks = JSON.stringify([runs.map(({ id }) => id), await Promise.all(runs.flatMap(filesOf))]);
     if (cached?.marks !== marks) cached = { marks, loaded: Promise.all(runs.map(readLast)) };
     const loaded = await cached.loaded;
     // It may work at the next call.

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readIfThere } from '../../files.ts';
-import { keptArtifact, type Run } from '../../run/state/run.ts';
+import { artifactPath, keptArtifact, type Run } from '../../run/state/run.ts';
 import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
 import { addDetails, detailsOf, type ReadDetails, readDetails } from '../result/resultFile.ts';
 import { readReported } from '../result/workOut.ts';
@@ -75,9 +75,10 @@ export async function exportRun(
 }
 
 async function readArtifacts(run: Run, runFolder: string): Promise<readonly BundleFile[]> {
-  const files = [{ path: 'findings.json', content: await readFile(join(runFolder, 'findings.json')) }];
+  const contentOf = (role: string): Promise<Buffer> => readFile(artifactPath(run, role, runFolder));
+  const files = [{ path: 'findings.json', content: await contentOf('findings') }];
   if (keptArtifact(run, 'report') !== undefined)
-    files.push({ path: 'report.md', content: await readFile(join(runFolder, 'report.md')) });
+    files.push({ path: 'report.md', content: await contentOf('report') });
   for (const index of run.targets.keys()) {
     const path = `manifest-${String(index)}.json`;
     const text = await readIfThere(join(runFolder, path));

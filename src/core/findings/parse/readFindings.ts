@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { markOf, readIfThere, writeFileAtomic } from '../../files.ts';
+import { artifactPath, keptArtifact, type Run } from '../../run/state/run.ts';
 import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFindings.ts';
 
 /** A findings file that takes longer to be shown or imported counts as too large. */
@@ -24,16 +25,18 @@ export interface FindingsFile extends ParsedFindings {
 }
 
 /** Changes with the findings file of a run; undefined without one. */
-export function findingsMarkOf(runFolder: string): Promise<string | undefined> {
-  return markOf(fileIn(runFolder));
+export async function findingsMarkOf(run: Run, runFolder: string): Promise<string | undefined> {
+  const file = keptArtifact(run, 'findings')?.file;
+  return file && markOf(join(runFolder, file));
 }
 
 /** Reads the findings file of a run, which takes time and memory: only in a worker. Throws `findingsTooLarge`, `malformedFindings`, or the system's error. */
-export async function readFindings(runFolder: string): Promise<FindingsFile> {
-  const { size } = await stat(fileIn(runFolder));
+export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
+  const path = artifactPath(run, 'findings', runFolder);
+  const { size } = await stat(path);
   if (size > maxFindingsBytes)
     throw new AssessmentError('findingsTooLarge', { limit: maxFindingsBytes, actual: size });
-  const content = await readFile(fileIn(runFolder));
+  const content = await readFile(path);
   const file = hash('sha256', content, 'hex').slice(0, 16);
   return { ...parseFindings(content.toString('utf8')), file };
 }
@@ -89,8 +92,4 @@ async function lastStart(
 /** Lets a findings file that was too large be read again. */
 export async function allowReading(runFolder: string): Promise<void> {
   await rm(join(runFolder, noteName), { force: true });
-}
-
-function fileIn(runFolder: string): string {
-  return join(runFolder, 'findings.json');
 }

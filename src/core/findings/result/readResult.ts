@@ -4,7 +4,7 @@ import { type AskOptions, askWorker } from '../../askWorker.ts';
 import { AssessmentError, workerCrash } from '../../errors.ts';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
-import type { Run } from '../../run/state/run.ts';
+import { artifactPath, type Run } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFindings.ts';
@@ -189,12 +189,12 @@ async function lastHeadOf(
 async function markOf(run: Run, source: ReadingSource): Promise<string> {
   const mark = await markIfThere(run, source);
   if (mark !== undefined) return mark;
-  const subject = join(source.runs.folderOf(run.id), 'findings.json');
+  const subject = artifactPath(run, 'findings', source.runs.folderOf(run.id));
   throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
 }
 
-function markIfThere({ id }: Run, { runs }: ReadingSource): Promise<string | undefined> {
-  return findingsMarkOf(runs.folderOf(id));
+function markIfThere(run: Run, { runs }: ReadingSource): Promise<string | undefined> {
+  return findingsMarkOf(run, runs.folderOf(run.id));
 }
 
 /** `savedAt` is undefined for a result that was worked out without earlier runs, and not saved, since there was none. */

@@ -53,9 +53,9 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
   const { run, runsFolder, skipped = [], kept = [], encodings = utf8Only } = task;
   const runFolder = join(runsFolder, run.id);
   const isReadOnly = task.isReadOnly || (await isOfLaterVersion(runFolder));
-  const mark = (await findingsMarkOf(runFolder)) ?? '';
+  const mark = (await findingsMarkOf(run, runFolder)) ?? '';
   const sent = await readSent(run, runFolder);
-  const { findings: reported, cut, file } = await readFindings(runFolder);
+  const { findings: reported, cut, file } = await readFindings(run, runFolder);
   const decode = createDecode(encodings);
   const places = reported.flatMap((each) => each.places);
   const paths = findSent(run.targets, sent, places);
@@ -117,9 +117,9 @@ export interface AskedFindings {
 /** Findings as their file has them; none if that is another file now. Saves the details of all, which were missing or damaged. */
 export async function readReported(
   runFolder: string,
-  { file, indexes, isReadOnly }: AskedFindings,
+  { run, file, indexes, isReadOnly }: AskedFindings,
 ): Promise<readonly ReportedFinding[]> {
-  const read = await readFindings(runFolder);
+  const read = await readFindings(run, runFolder);
   if (read.file !== file) return [];
   if (!isReadOnly && !(await isOfLaterVersion(runFolder)))
     await writeDetails(runFolder, file, read.findings).catch(() => undefined); // they are read again next time

@@ -17,7 +17,7 @@ export class Drive {
   readonly #deps: DriveDeps;
   readonly #lease: Lease;
   readonly #delays: Delays;
-  readonly #since = new Map<string, number>();
+  readonly #firstSeen = new Map<string, number>();
   readonly #stop = new AbortController();
   #underWay: Next['step'] | undefined;
   /** Who has asked for a poll since the step under way began. */
@@ -112,7 +112,11 @@ export class Drive {
   async #perform(due: Next): Promise<void> {
     this.#underWay = due.step;
     try {
-      const event = await perform(due, { ...this.#deps, since: this.#since, signal: this.#stop.signal });
+      const event = await perform(due, {
+        ...this.#deps,
+        firstSeen: this.#firstSeen,
+        signal: this.#stop.signal,
+      });
       if (event !== undefined) await this.#deps.store.apply(this.id, event);
       this.#delays.succeeded(due, event);
       this.#failure = '';

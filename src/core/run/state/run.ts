@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { archiveTypeSchema, identifierSchema, languageSchema } from '../../api/schema.ts';
-import { type AssessmentError, errorKinds } from '../../errors.ts';
+import { AssessmentError, errorKinds } from '../../errors.ts';
 import { applicationInputSchema, looseObject } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
 import { coverageSchema } from '../../upload/choose/coverage.ts';
@@ -251,6 +252,13 @@ export function artifactIn({ roles }: Exit, name: string): Pick<Artifact, 'name'
 
 export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
+}
+
+/** Where the file of an artifact is. Throws `storage` for a run without one. */
+export function artifactPath(run: Run, role: string, runFolder: string): string {
+  const { file } = keptArtifact(run, role) ?? {};
+  if (file !== undefined) return join(runFolder, file);
+  throw new AssessmentError('storage', { subject: join(runFolder, role), detail: 'ENOENT' });
 }
 
 export function keptOrFailed(run: Run & { readonly exit: Exit }, name: string, failure: Failure): Artifact {

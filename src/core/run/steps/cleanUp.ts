@@ -7,6 +7,7 @@ import { runFolders } from '../disk/journal.ts';
 import { type LeaseDeps, takeLease } from '../disk/lease.ts';
 import { withLock } from '../disk/lock.ts';
 import type { RunStore } from '../disk/runStore.ts';
+import { isReplaced } from './downloadArtifacts.ts';
 import { removeArchives } from './endRun.ts';
 
 interface CleaningDeps extends LeaseDeps {
@@ -41,7 +42,7 @@ export async function cleanUp(deps: CleaningDeps): Promise<boolean> {
         return;
       }
       if (hasOldArchives(run, before)) await store.apply(run.id, await removeArchives(run, deps));
-      await sweepTemporary(store.folderOf(run.id), before, /\.(tmp|part|again)$/);
+      await sweepTemporary(store.folderOf(run.id), before, (name) => isReplaced(run, name));
     });
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, () => cleanStray(folder, before, deps));

@@ -3,19 +3,19 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idempotent, once } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind, knownError } from '../../errors.ts';
-import { replaceFile } from '../../files.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import {
   type Artifact,
   artifactIn,
   keptArtifact,
+  keptArtifacts,
   roleOf,
+  type Run,
   type RunIn,
   type RunWithResults,
   toFailure,
 } from '../state/run.ts';
-import type { EventOf } from '../state/advance.ts';
-import { lasted, type StepDeps } from './step.ts';
+import { msSinceFirstSeen, type StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
@@ -25,8 +25,8 @@ const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused',
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 
-type DownloadDeps = Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'signal'>;
-type CollectDeps = DownloadDeps & Pick<StepDeps, 'since'>;
+type DownloadDeps = Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'log' | 'signal'>;
+type CollectDeps = DownloadDeps & Pick<StepDeps, 'firstSeen'>;
 
 /**
  * Downloads and saves the artifacts of an exited run that are not here yet. A failure does not stop the others, unless it is a rate limit or waits for a
@@ -54,37 +54,57 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectD
   if (temporary !== undefined) throw temporary;
 }
 
-/** Downloads every artifact again, under temporary names that replace the earlier copies together. One that is not here and is denied keeps its failure. */
-export async function downloadAgain(
-  run: RunWithResults,
-  deps: DownloadDeps,
-): Promise<EventOf<'downloadedAgain'>> {
+/**
+ * Downloads every artifact again, into files with names of their own, and has the journal switch to them at once. Cancelled
+ * or failed, nothing has changed. An artifact that is not here and is denied keeps its failure.
+ */
+export async function downloadAgain(run: RunWithResults, deps: DownloadDeps): Promise<Run> {
   const { store, clock, signal } = deps;
+  const suffix = `-${randomBytes(4).toString('hex')}`;
   const artifacts: Artifact[] = [];
-  const arrived: { readonly from: string; readonly to: string }[] = [];
-  const pathOf = (file: string): string => join(store.folderOf(run.id), file);
   try {
     for (const name of run.exit.artifacts) {
-      const file = fileOf(run, name);
-      const temporary = `${file}.${randomBytes(4).toString('hex')}.again`;
-      arrived.push({ from: pathOf(temporary), to: pathOf(file) });
       try {
-        const artifact = await downloadArtifact(run, name, temporary, idempotent.attempts, deps);
-        artifacts.push({ ...artifact, file, at: clock.now() });
+        const file = fileOf(run, name).replace(/(?=\.|$)/, suffix);
+        const artifact = await downloadArtifact(run, name, file, idempotent.attempts, deps);
+        artifacts.push({ ...artifact, at: clock.now() });
       } catch (error) {
         const { kind } = knownError(error);
         const isMissing = permanent.includes(kind) || denied.includes(kind);
         if (!(error instanceof AssessmentError) || !isMissing || isHere(run, name)) throw error;
         artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
-        arrived.pop();
       }
     }
     signal.throwIfAborted();
-    for (const { from, to } of arrived) await replaceFile(from, to);
-    return { type: 'downloadedAgain', artifacts, at: clock.now() };
+    return await store.apply(run.id, { type: 'downloadedAgain', artifacts, at: clock.now() });
   } finally {
-    for (const { from } of arrived) await rm(from, { force: true });
+    await removeReplaced(run.id, [...keptArtifacts(run), ...artifacts], deps);
   }
+}
+
+/** The journal decides, also where it could not be saved for sure. What stays is for the daily clean-up. */
+async function removeReplaced(
+  id: string,
+  artifacts: readonly Artifact[],
+  { store, log }: DownloadDeps,
+): Promise<void> {
+  try {
+    const run = await store.refresh(id);
+    for (const { file } of artifacts)
+      if (run !== undefined && file !== undefined && !isNamed(run, file))
+        await rm(join(store.folderOf(id), file), { force: true });
+  } catch (error) {
+    log.warn(`Run ${id}: replaced artifacts could not be removed: ${String(error)}`);
+  }
+}
+
+/** True for a file of *Download Again* that the journal does not have, or has no more. */
+export function isReplaced(run: Run, file: string): boolean {
+  return /-[0-9a-f]{8}(\.\w+)?$/.test(file) && !isNamed(run, file);
+}
+
+function isNamed(run: Run, file: string): boolean {
+  return keptArtifacts(run).some((artifact) => artifact.file === file);
 }
 
 /** Nothing of an unfinished download stays: an earlier copy is replaced only once the artifact is here whole. */
@@ -117,10 +137,10 @@ function isHere(run: RunWithResults, name: string): boolean {
 function isLost({ kind }: AssessmentError, name: string, exitedAt: number, deps: CollectDeps): boolean {
   if (permanent.includes(kind)) return true;
   if (denied.includes(kind)) {
-    const deniedMs = lasted(name, deps);
+    const deniedMs = msSinceFirstSeen(name, deps);
     return deniedMs >= deniedForMs && Math.max(deniedMs, deps.clock.now() - exitedAt) >= lostAfterMs;
   }
-  deps.since.clear();
+  deps.firstSeen.delete(name);
   return false;
 }
 

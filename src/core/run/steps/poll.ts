@@ -4,18 +4,23 @@ import type { AssessmentError } from '../../errors.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import type { EventOf } from '../state/advance.ts';
 import { type Exit, type Run, type RunIn, toFailure } from '../state/run.ts';
-import { lasted, type RunDeps, type StepDeps } from './step.ts';
+import { msSinceFirstSeen, type RunDeps, type StepDeps } from './step.ts';
 
 /** Asks the service about a run. May be repeated: it changes nothing there. */
 export async function poll(
   run: RunIn<'running' | 'cancelling'>,
-  { clientFor, clock, signal, since = new Map() }: Pick<RunDeps, 'clientFor' | 'clock'> & Partial<StepDeps>,
+  {
+    clientFor,
+    clock,
+    signal,
+    firstSeen = new Map(),
+  }: Pick<RunDeps, 'clientFor' | 'clock'> & Partial<StepDeps>,
 ): Promise<EventOf<'answered'>> {
   const description = await clientFor(run).describe(run.workflow, run.runId, { signal });
   const answered = { ...toAnswered(run, description), at: clock.now() };
   if (answered.status === 'EXITED' && answered.exit === undefined)
-    return { ...answered, emptyMs: lasted('exit', { since, clock }) };
-  since.clear();
+    return { ...answered, emptyMs: msSinceFirstSeen('exit', { firstSeen, clock }) };
+  firstSeen.clear();
   return answered;
 }
 

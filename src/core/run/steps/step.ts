@@ -43,15 +43,19 @@ export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: 
  * not be saved or its window was closed.
  */
 export interface StepDeps extends DriveDeps {
-  /** Since when the drive has found what at each look, by the monotonic clock. */
-  readonly since: Map<string, number>;
+  /** When the drive first saw what it has seen at each look since, by the monotonic clock. */
+  readonly firstSeen: Map<string, number>;
   /** Aborts when the window closes or loses the lease, or when a person asks for what cannot wait. */
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds since the drive first found this, by the monotonic clock: nothing is given up at once because the wall clock jumped. */
-export function lasted(what: string, { since, clock }: Pick<StepDeps, 'since' | 'clock'>): number {
+/** By the monotonic clock: nothing is given up because the wall clock jumped. */
+export function msSinceFirstSeen(
+  what: string,
+  { firstSeen, clock }: Pick<StepDeps, 'firstSeen' | 'clock'>,
+): number {
   const now = clock.monotonic();
-  since.set(what, since.get(what) ?? now);
-  return now - (since.get(what) ?? now);
+  const seen = firstSeen.get(what) ?? now;
+  firstSeen.set(what, seen);
+  return now - seen;
 }

@@ -90,9 +90,11 @@ describe('the daily clean-up', () => {
     assert.ok((await nextDay()).includes(join('damaged', 'notes.txt')));
   });
 
-  test('F25 removes temporary files and folders without a journal, and of a damaged one the folder, in time', async (t) => {
+  test('F25 F205 removes files that are in no journal and folders without one, a damaged one in time', async (t) => {
     const { make, end, pass, nextDay } = await setUpFolders(t, 3);
-    await end('whole', 1);
+    const file = 'findings-0badcafe.json';
+    await end('whole', 1, { artifacts: [{ name: 'findings', file }] });
+    for (const each of [file, 'report-0badcafe.md']) await make(`whole/${each}`, 2);
     await make('whole/findings.json.part', 2);
     await make('whole/report.md.0badcafe.tmp', 2);
     await make('bare/run.json.0badcafe.tmp', 2);
@@ -102,8 +104,9 @@ describe('the daily clean-up', () => {
     await nextDay();
     const left = await nextDay();
     assert.deepEqual(left.filter((name) => /part|tmp/.test(name)), []); // prettier-ignore
-    assert.deepEqual(left, ['damaged', join('damaged', 'findings.json'), join('damaged', 'run.json.damaged-1'), 'whole', join('whole', 'run.json')]); // prettier-ignore
-    assert.deepEqual(await nextDay(), ['whole', join('whole', 'run.json')]);
+    const whole = ['whole', join('whole', file), join('whole', 'run.json')];
+    assert.deepEqual(left, ['damaged', join('damaged', 'findings.json'), join('damaged', 'run.json.damaged-1'), ...whole]); // prettier-ignore
+    assert.deepEqual(await nextDay(), whole);
   });
 
   test('F116 goes on when a folder vanishes under it, and leaves journals of later versions alone', async (t) => {

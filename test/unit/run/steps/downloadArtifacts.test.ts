@@ -6,6 +6,7 @@ import { downloadArtifacts } from '../../../../src/core/run/steps/downloadArtifa
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Artifact, RunIn } from '../../../../src/core/run/state/run.ts';
+import { silent } from '../../../silentLog.ts';
 import { runOf } from '../sampleRuns.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
@@ -36,7 +37,7 @@ async function download(
   run: RunIn<'collecting'>,
   failures: Record<string, Error | undefined>,
   clock = new VirtualClock(),
-  since = new Map<string, number>(),
+  firstSeen = new Map<string, number>(),
 ) {
   const { client, asked } = stubClient(failures);
   const saved: Artifact[] = [];
@@ -48,7 +49,7 @@ async function download(
     },
   } as unknown as RunStore;
   const [outcome] = await Promise.allSettled([
-    downloadArtifacts(run, { store, clientFor: () => client, clock, signal, since }),
+    downloadArtifacts(run, { store, clientFor: () => client, clock, log: silent, signal, firstSeen }),
   ]);
   const failure = outcome.status === 'rejected' ? (outcome.reason as AssessmentError) : undefined;
   return { failure, asked, saved };
@@ -94,14 +95,14 @@ describe('the artifacts of a run', () => {
     [['serverError 0', 'serverError 9', 'serverError 99'], 0, false],
     [['connectionLost 0', 'intercepted 9', 'connectionLost 99'], 0, false],
   ] as const)
-    test(`F67 are ${isGivenUp ? 'lost' : 'due'} after ${tries.join(', ')} h, the clock ${jumpHours} h ahead`, async () => {
-      const [clock, since] = [new VirtualClock(), new Map<string, number>()];
+    test(`F67 are ${isGivenUp ? 'lost' : 'due'} after ${tries.join(', ')} h, the clock ${jumpHours} h ahead, beside a flaky one`, async () => {
+      const [clock, firstSeen] = [new VirtualClock(), new Map<string, number>()];
       const [began, exitedAt, saved] = [clock.monotonic(), clock.now(), [] as Artifact[]];
       clock.moveWall(jumpHours * hourMs);
       for (const [kind, hours] of tries.map((each) => each.split(' ') as [ErrorKind, string])) {
         clock.advance(began + Number(hours) * hourMs - clock.monotonic());
-        const run = { ...collecting, exitedAt, artifacts: [report] };
-        saved.push(...(await download(run, { findings: failing(kind) }, clock, since)).saved);
+        const failures = { findings: failing(kind), report: failing('timeout') };
+        saved.push(...(await download({ ...collecting, exitedAt }, failures, clock, firstSeen)).saved);
       }
       assert.deepEqual(
         saved.map(({ name }) => name),
