@@ -93,12 +93,12 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const findingSources = { ...results, isOpenHere, texts, calls, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
-  const branch = new BranchComparison({ findings, filtering, memory, log });
+  const branch = new BranchComparison({ findings, filtering, memory, calls, log });
   const display = { filtering, branch, displayed: new DisplayedFindings(findings) };
 
   // Screens: documents and views, and the commands on them.
   const stores = { runs, notes, accounts, passwords, tracker, triage, findings };
-  const preparation = createPreparation(memory, secretWorkerFile);
+  const preparation = createPreparation(memory, secretWorkerFile, calls);
   const services = { ...basics, ...workers, ...stores, ...display, ...preparation };
   const screens = {
     reports: registerReports(services),

@@ -2,11 +2,12 @@ import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { changesOf, type ComparedBranch, type NoBranch } from '../../core/findings/view/branchChanges.ts';
 import type { Logger } from '../../core/ports.ts';
-import { inBackground, inParallel } from '../../core/yieldingWork.ts';
+import { type FolderCalls, inBackground, inParallel } from '../../core/yieldingWork.ts';
 import { answerOfGit, type GitApi, gitApi, type GitRepository, whenRead } from '../folders.ts';
 import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import { type Base, FilesAtBase, findBase, isSilence } from './code/branchBase.ts';
+import { textNow } from './code/driftWatch.ts';
 import type { Filtering } from './tree/filtering.ts';
 import { formatList } from '../formats.ts';
 
@@ -32,6 +33,7 @@ interface Deps {
   readonly findings: FindingStore;
   readonly filtering: Filtering;
   readonly memory: vscode.Memento;
+  readonly calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'>;
   readonly log: Logger;
 }
 
@@ -59,6 +61,7 @@ export class BranchComparison implements vscode.Disposable {
       deps.filtering.onDidChange(follow),
       deps.findings.onDidChange(() => this.#compareSoon()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#compareSoon()),
+      deps.calls.onDidAnswer(() => this.#compareSoon()),
     );
     follow();
   }
@@ -169,11 +172,14 @@ export class BranchComparison implements vscode.Disposable {
     }, gatherMs);
   }
 
-  #filesWithFindings(): ReadonlySet<string> {
+  /** Each with the folder that it is in. */
+  #filesWithFindings(): ReadonlyMap<string, string> {
     const { findings } = this.#deps;
     const shown = [...findings.all(), ...findings.absent()];
-    const files = new Set(shown.flatMap(({ places }) => places.map(({ file }) => file)));
-    return new Set([...files].slice(0, maxFiles));
+    const files = new Map(
+      shown.flatMap(({ places }) => places.map(({ file, folder }) => [file, folder] as const)),
+    );
+    return new Map([...files].slice(0, maxFiles));
   }
 
   async #compare(): Promise<ComparedBranch> {
@@ -181,18 +187,22 @@ export class BranchComparison implements vscode.Disposable {
     const found = await this.#findBases(files);
     if ('kind' in found) return found;
     this.#files.keepOnly(found);
-    await inParallel(found, filesAtOnce, ([file, base]) => this.#files.compare(file, base));
+    await inParallel(found, filesAtOnce, ([file, base]) =>
+      this.#files.compare(file, base, () =>
+        this.#deps.calls.ask(files.get(file) ?? file, () => textNow(file)),
+      ),
+    );
     const bases = new Set([...found.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`));
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
   /** The repositories of the files; without files, those of the workspace's folders. Throws `noAnswer`. */
-  async #repositories(files: ReadonlySet<string>): Promise<Repositories | Unavailable> {
+  async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
     if (git === undefined) return unavailable('noGit');
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-    const paths = files.size > 0 ? files : folders;
+    const paths = files.size > 0 ? [...files.keys()] : folders;
     const look = (): ReadonlyMap<string, GitRepository> => {
       const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
       return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
@@ -203,14 +213,14 @@ export class BranchComparison implements vscode.Disposable {
     if (this.#isOn) this.#followGit(git, byRoot.values());
     if (byRoot.size === 0) return unavailable('noRepository');
     const ofFile = new Map<string, GitRepository>();
-    for (const file of files) {
+    for (const file of files.keys()) {
       const repository = git.getRepository(vscode.Uri.file(file));
       if (repository !== null) ofFile.set(file, repository);
     }
     return { byRoot, ofFile };
   }
 
-  async #findBases(files: ReadonlySet<string>): Promise<ReadonlyMap<string, Base> | Unavailable> {
+  async #findBases(files: ReadonlyMap<string, unknown>): Promise<ReadonlyMap<string, Base> | Unavailable> {
     const { memory, log } = this.#deps;
     const found = await this.#repositories(files);
     if ('kind' in found) return found;

@@ -14,7 +14,7 @@ import {
 import { type TriagePlace, triagePlaceOf } from '../../core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
-import { inBackground } from '../../core/yieldingWork.ts';
+import { type FolderCalls, inBackground } from '../../core/yieldingWork.ts';
 import { describeError } from '../errors/messages.ts';
 import { showLog } from '../errors/errorActions.ts';
 import { countFindings, formatDate } from '../formats.ts';
@@ -164,7 +164,10 @@ export function subjectLabel(shown: readonly ShownFinding[]): string {
 }
 
 /** `storageFolder` has the books of this machine. */
-export function createTriage(storageFolder: string, deps: { clock: Clock; log: Logger }): TriageStore {
+export function createTriage(
+  storageFolder: string,
+  deps: { calls: FolderCalls; clock: Clock; log: Logger },
+): TriageStore {
   const placeFor = (folder: string): TriagePlace =>
     triagePlaceOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)) === 'shared');
   return new TriageStore({ ...deps, placeFor });

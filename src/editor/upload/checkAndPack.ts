@@ -17,6 +17,7 @@ import { checkSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import type { ScannedFile, Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { selectFiles } from '../../core/upload/select/selectFiles.ts';
 import { visibleLine, visibleName } from '../../core/visibleText.ts';
+import type { FolderCalls } from '../../core/yieldingWork.ts';
 import type { Folder } from '../folders.ts';
 import { countFiles, firstLines, formatList } from '../formats.ts';
 import { byteSteps } from '../progress.ts';
@@ -32,7 +33,11 @@ export interface PreparationDeps {
   readonly steps: PreparationSteps<Folder>;
 }
 
-export function createPreparation(memory: vscode.Memento, secretWorkerFile: string): PreparationDeps {
+export function createPreparation(
+  memory: vscode.Memento,
+  secretWorkerFile: string,
+  calls: FolderCalls,
+): PreparationDeps {
   const choices = new UploadChoices(memory);
   const scanned = new Map<string, ScannedFile>();
   const steps: PreparationSteps<Folder> = {
@@ -46,6 +51,7 @@ export function createPreparation(memory: vscode.Memento, secretWorkerFile: stri
         exclude,
         includeNestedRepositories,
         include,
+        calls,
         within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
         signal,
         onProgress: (files) => {

@@ -38,8 +38,10 @@ export async function openFindings(
 ): Promise<{ firstMs: number; placedMs: number; findings: number; againMs: number[] }> {
   const runs = new RunStore(join(storage, 'runs'), { clock, log: silent });
   const folder = join(storage, 'triage');
+  const calls = new FolderCalls(silent);
   const triage = new TriageStore({
     placeFor: () => ({ book: join(folder, 'book.jsonl') }),
+    calls,
     clock,
     log: silent,
   });
@@ -49,7 +51,7 @@ export async function openFindings(
     runs,
     triage,
     mappings,
-    calls: new FolderCalls(silent),
+    calls,
     log: silent,
     isOpenHere: () => true,
     texts: () => ({ edited, opened: new Map(), encodings: utf8Only }),

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../../src/core/errors.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
 import { BranchComparison } from '../../../src/editor/findings/changedOnBranch.ts';
@@ -18,6 +19,7 @@ import { applyFilter } from '../../../src/core/findings/view/filter.ts';
 import { childNodes, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { dayAfter } from '../../../src/core/findings/triage/triage.ts';
 import { systemClock } from '../../../src/core/ports.ts';
+import { FolderCalls } from '../../../src/core/yieldingWork.ts';
 import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
@@ -156,6 +158,7 @@ describe('Changed on this branch', () => {
   let shop = '';
   let filtering: Filtering;
   let branch: BranchComparison | undefined;
+  let calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'>;
 
   const at = (name: string, line?: number): ShownFinding => {
     const invented = invent({ at: { path: name, ...(line !== undefined && { line }) } });
@@ -176,6 +179,7 @@ describe('Changed on this branch', () => {
       findings: storeOfFindings(all),
       filtering,
       memory: makeMemory(),
+      calls,
       log: silent,
     });
     return branch;
@@ -205,6 +209,7 @@ describe('Changed on this branch', () => {
 
   beforeEach(async () => {
     filtering = new Filtering(makeMemory(), makeMemory());
+    calls = new FolderCalls(silent);
     shop = await mkdtemp(path.join(root, 'shop-'));
   });
 
@@ -292,6 +297,23 @@ describe('Changed on this branch', () => {
     // VS Code looks by itself, but only while its window has the focus.
     await repository.status();
     await untilEqual(() => all.filter(filtering.passes), []);
+  });
+
+  it('F201 compares a file whose folder doesn’t respond once it does', async () => {
+    await git(root, 'clone', '--quiet', 'origin', shop);
+    await git(shop, 'checkout', '--quiet', '-b', 'feature');
+    await writeFile(path.join(shop, 'edited.js'), text.replace('read(5)', 'eval(5)'));
+    await open(shop);
+    const noAnswer = () => Promise.reject(new AssessmentError('noAnswer', { subject: shop }));
+    const answered = new vscode.EventEmitter<string>();
+    calls = { ask: noAnswer, onDidAnswer: answered.event };
+    const all = [at('edited.js', 5), at('edited.js', 6)];
+    await compare(...all).turnOn();
+    await untilKnown();
+    assert.match(messageOf(all, {}, filtering), /Shown, but not compared: 2 findings/);
+    replace(calls, { ask: (_folder: string, call: () => Promise<unknown>) => call() });
+    answered.fire(shop);
+    await untilEqual(() => all.filter(filtering.passes).length, 1);
   });
 
   it('F159 asks for a branch if there is no base, and says why it isn’t available without repository, Git, or trust', async () => {

@@ -21,6 +21,7 @@ import { createTriage, setTriage } from '../../../src/editor/findings/triage.ts'
 import { formatTime } from '../../../src/editor/formats.ts';
 import { pickShownRun } from '../../../src/editor/runs/pickRun.ts';
 import { untilEqual } from '../../host/workbench/eventually.ts';
+import { FolderCalls } from '../../../src/core/yieldingWork.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';
 import { runOf } from '../../unit/run/sampleRuns.ts';
@@ -163,7 +164,11 @@ describe('messages about findings and runs', () => {
     let tree: vscode.TreeDataProvider<OutlineNode> | undefined;
     const filtering = new Filtering(makeMemory(), makeMemory());
     const displayed = new DisplayedFindings(findings);
-    const triage = createTriage(tmpdir(), { clock: systemClock, log: silent });
+    const triage = createTriage(tmpdir(), {
+      calls: new FolderCalls(silent),
+      clock: systemClock,
+      log: silent,
+    });
     const shown = showFindings(
       { view: drawn as vscode.TreeView<OutlineNode>, fill: (provider) => (tree = provider) },
       { findings, displayed, runs: storeOfRuns(...runs), filtering, triage },

@@ -50,7 +50,7 @@ function makeFolders({ mock: { timers } }: TestContext) {
   const ask = (folder: string): Promise<string> =>
     calls
       .ask(folder, () => new Promise<string>((answer) => outstanding.push({ folder, answer })))
-      .catch((error: unknown) => `${(error as { kind: string }).kind}`);
+      .catch((error: unknown) => (error as { kind: string }).kind);
   return {
     pass: (ms: number) => timers.tick(ms),
     answered,

@@ -88,7 +88,9 @@ export async function setUpFindings(
     folders: new Map([[root, 'shiftjis']]),
   });
   let shift = 0;
+  const calls = new FolderCalls(silent);
   const triage = new TriageStore({
+    calls,
     placeFor: (folder) => ({
       book: path.join(folder, 'triage.jsonl'),
       shared: shared.has(folder) ? path.join(folder, 'shared') : undefined,
@@ -101,7 +103,7 @@ export async function setUpFindings(
       runs,
       triage,
       mappings: makeMemory(),
-      calls: new FolderCalls(silent),
+      calls,
       log: silent,
       isOpenHere: (folder) => open.has(folder),
       texts: (isWanted) => {

@@ -106,7 +106,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
       // Not of the shared folder: only decisions in the books of this machine count.
       const placeFor = (each: string) => triagePlaceOf(each, join(storage, 'triage'), false);
-      const triage = new TriageStore({ ...deps, placeFor });
+      const triage = new TriageStore({ ...deps, calls, placeFor });
       await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
       const isKnown = triage.failures().length === 0;
       const show = showDecided(triage);

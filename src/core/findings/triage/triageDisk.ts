@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { flush, makePrivateFolder, markOf, toMark, unlessMissing, writeFileAtomic } from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
-import { inParallel, inSlices } from '../../yieldingWork.ts';
+import { type FolderCalls, inParallel, inSlices } from '../../yieldingWork.ts';
 import {
   type Answer,
   formatEntry,
@@ -63,16 +63,23 @@ const maxFiles = 10_000;
 const maxFileBytes = 64 * 1024;
 const maxFolderBytes = 16 * 1024 * 1024;
 const filesAtOnce = 32;
+const maxReadMs = 30_000;
 
-/** Returns `known` if nothing changed. What cannot be read is in `failures`. */
+type Calls = Pick<FolderCalls, 'ask'>;
+
+/**
+ * Returns `known` if nothing changed. What cannot be read is in `failures`; of a folder that does
+ * not answer in time, the shared decisions are those that are known.
+ */
 export async function readDecisions(
   folder: string,
   place: TriagePlace,
+  calls: Calls,
   known?: ReadDecisions,
 ): Promise<ReadDecisions> {
   const [bookMark, { files, failure: sharedFailure }] = await Promise.all([
     markOf(place.book).catch((error: unknown) => String(error)),
-    readShared(folder, place.shared, known?.files),
+    readShared(folder, place.shared, calls, known?.files),
   ]);
   const marks = [...files].map(([name, file]) => `${name} ${file.mark}`);
   const mark = JSON.stringify([bookMark, place.shared, sharedFailure?.message, ...marks]);
@@ -130,18 +137,23 @@ export async function writeShared(
   { folder, place: { shared } }: ReadDecisions,
   entries: readonly TriageEntry[],
   removed: readonly string[],
+  calls: Calls,
 ): Promise<void> {
   const written = entries.filter(({ sharedAs }) => sharedAs !== undefined);
   if (shared === undefined || written.length + removed.length === 0) return;
   try {
-    for (const each of [dirname(shared), shared]) {
-      await mkdir(each, { recursive: true });
-      await refuseOutside(folder, each);
-    }
+    await calls.ask(folder, async () => {
+      for (const each of [dirname(shared), shared]) {
+        await mkdir(each, { recursive: true });
+        await refuseOutside(folder, each);
+      }
+    });
     await inParallel(written, filesAtOnce, (entry) =>
-      writeFileAtomic(join(shared, entry.sharedAs ?? ''), formatEntry(entry)),
+      calls.ask(folder, () => writeFileAtomic(join(shared, entry.sharedAs ?? ''), formatEntry(entry))),
     );
-    await inParallel(removed, filesAtOnce, (name) => rm(join(shared, name), { force: true }));
+    await inParallel(removed, filesAtOnce, (name) =>
+      calls.ask(folder, () => rm(join(shared, name), { force: true })),
+    );
   } catch (error) {
     throw toStorageError(error, shared);
   }
@@ -151,19 +163,19 @@ export async function writeShared(
 async function readShared(
   folder: string,
   path: string | undefined,
-  known: ReadDecisions['files'] | undefined,
+  calls: Calls,
+  known: ReadDecisions['files'] = new Map(),
 ): Promise<Pick<ReadDecisions, 'files'> & { readonly failure?: AssessmentError | undefined }> {
   const files = new Map<string, SharedFile>();
   if (path === undefined) return { files };
+  const end = performance.now() + maxReadMs;
   try {
-    await refuseOutside(folder, path);
-    const names: string[] = [];
-    for await (const { name } of await opendir(path, { bufferSize: 256 })) {
-      if (name.endsWith('.json')) names.push(name);
-      if (names.length > maxFiles) break;
-    }
+    const names = await calls.ask(folder, async () => {
+      await refuseOutside(folder, path);
+      return namesIn(path);
+    });
     let bytesLeft = maxFolderBytes;
-    await inParallel(names.slice(0, maxFiles), filesAtOnce, async (name) => {
+    const read = async (name: string): Promise<void> => {
       const there = join(path, name);
       const found = await unlessMissing(() => lstat(there, { bigint: true }));
       if (found?.isFile() !== true) return; // a link, or removed meanwhile
@@ -171,10 +183,14 @@ async function readShared(
       const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;
       const mark = toMark(found);
-      const former = known?.get(name);
+      const former = known.get(name);
       const isKnown = former?.mark === mark;
       const entry = isKnown ? former.entry : isReadable ? await readEntry(there, size) : undefined;
       files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
+    };
+    await inParallel(names.slice(0, maxFiles), filesAtOnce, (name) => {
+      if (performance.now() > end) throw new AssessmentError('noAnswer', { subject: folder });
+      return calls.ask(folder, () => read(name));
     });
     const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
     const [unread] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
@@ -186,8 +202,20 @@ async function readShared(
           : damaged(join(path, unread));
     return { files: sorted, failure };
   } catch (error) {
-    return systemCode(error) === 'ENOENT' ? { files } : { files, failure: toStorageError(error, path) };
+    if (systemCode(error) === 'ENOENT') return { files };
+    const isLate = error instanceof AssessmentError && error.kind === 'noAnswer';
+    return { files: isLate ? known : files, failure: toStorageError(error, path) };
   }
+}
+
+/** One more than are read, if there are so many. */
+async function namesIn(path: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { name } of await opendir(path, { bufferSize: 256 })) {
+    if (name.endsWith('.json')) names.push(name);
+    if (names.length > maxFiles) break;
+  }
+  return names;
 }
 
 /** Follows no link, and waits for no writer of a named pipe. Windows has neither flag: they are undefined, which `|` takes for 0. */

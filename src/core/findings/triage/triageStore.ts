@@ -3,6 +3,7 @@ import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
 import type { Run } from '../../run/state/run.ts';
+import type { FolderCalls } from '../../yieldingWork.ts';
 import { createFinder, type Identity, identityOf } from '../identity.ts';
 import {
   type Answer,
@@ -37,6 +38,7 @@ export type UndoDecisions = () => Promise<number>;
 
 interface TriageDeps {
   readonly placeFor: (folder: string) => TriagePlace;
+  readonly calls: Pick<FolderCalls, 'ask'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -272,7 +274,7 @@ export class TriageStore {
         // The book comes first: it is what counts.
         await addToBook(known.place.book, [...entries, ...answers]);
         try {
-          await writeShared(known, entries, removed);
+          await writeShared(known, entries, removed, this.#deps.calls);
         } finally {
           await this.#load(folder);
         }
@@ -283,7 +285,7 @@ export class TriageStore {
   async #load(folder: string): Promise<ReadDecisions> {
     const known = this.#books.get(pathKey(folder));
     const name = known?.folder ?? folder;
-    const read = await readDecisions(name, this.#deps.placeFor(name), known);
+    const read = await readDecisions(name, this.#deps.placeFor(name), this.#deps.calls, known);
     if (read === known) return read;
     for (const { message, data } of read.failures)
       this.#deps.log.warn(`Triage decisions cannot all be read (${data.subject ?? ''}): ${message}`);

@@ -21,7 +21,7 @@ import {
   withoutMatching,
 } from '../ignore/ruleLayers.ts';
 import { TrackedFiles } from '../ignore/trackedFiles.ts';
-import { inSlices } from '../../yieldingWork.ts';
+import { answerOf, type FolderCalls, inSlices } from '../../yieldingWork.ts';
 import { isInPlace, isLfsPointer, isUsableName } from '../sourceFile.ts';
 import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
@@ -30,6 +30,8 @@ export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
   /** Ignored paths that a person chose to send. In a folder (ends in `/`), the rules for what it holds still apply. */
   readonly include?: readonly string[] | undefined;
+  /** The walk is synchronous: a folder that does not answer must be known before. */
+  readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
   /** Called every few milliseconds with the number of files so far. */
   readonly onProgress?: ((files: number) => void) | undefined;
 }
@@ -37,18 +39,19 @@ export interface SelectOptions extends RuleOptions {
 /**
  * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links, nested repositories, and what
  * the person's excludes file, `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`,
- * `ignoreFileUnreadable`, or the signal's reason.
+ * `ignoreFileUnreadable`, `noAnswer`, or the signal's reason.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
-  const root = await realFolder(folder);
-  options.signal?.throwIfAborted();
+  const { surroundings, signal, calls } = options;
+  const opening = calls?.ask(folder, () => realFolder(folder)) ?? realFolder(folder);
+  const root = await answerOf(opening, folder, { signal });
+  signal?.throwIfAborted();
   if (root.split(sep).some(isRepositoryData)) {
     const leftOut = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
     return { root, files: [], leftOut, bytes: 0, unreadByGit: [], unreadIndexes: [] };
   }
   const unreadByGit = new Map<string, UnreadByGit>();
   const onUnreadByGit = (found: UnreadByGit): void => void unreadByGit.set(found.file, found);
-  const { surroundings, signal } = options;
   const sources = { surroundings, nameOf: nameBelow(root), onUnreadByGit, signal };
   const repository = await findRepository(root, surroundings);
   const top = await layersAt(root, repository, sources, options);

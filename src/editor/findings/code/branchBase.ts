@@ -8,7 +8,7 @@ import {
 import { atOrBelow, pathKey } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
-import { textNow, toText } from './driftWatch.ts';
+import { toText } from './driftWatch.ts';
 
 /** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
@@ -85,7 +85,12 @@ export class FilesAtBase {
     for (const file of this.#files.keys()) if (!files.has(file)) this.#forget(file);
   }
 
-  async compare(file: string, { repository, commit, originals }: Base): Promise<void> {
+  /** What cannot be read now is read again by the next comparison. */
+  async compare(
+    file: string,
+    { repository, commit, originals }: Base,
+    readNow: () => Promise<string | undefined>,
+  ): Promise<void> {
     const original = originals.get(pathKey(file)) ?? file;
     const known = this.#files.get(file);
     const isSameBase = known?.commit === commit && known.original === original;
@@ -93,7 +98,12 @@ export class FilesAtBase {
     this.#stale.delete(file);
     if (!isSameBase) this.#forget(file);
     const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
-    const changes = compareWithBase(before.text, await textNow(file));
+    const now = await readNow().catch((error: unknown) => {
+      if (!isSilence(error)) throw error;
+      this.#stale.add(file);
+      return undefined;
+    });
+    const changes = compareWithBase(before.text, now);
     this.#files.set(file, { commit, original, before, changes });
   }
 

@@ -10,6 +10,7 @@ import { createUploadPreview, type UploadPreview } from '../../../../src/editor/
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
 import type { LazyView } from '../../../../src/lazyView.ts';
 import { untilEqual } from '../../../host/workbench/eventually.ts';
+import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { replace } from '../../dialogs.ts';
 import { makeMemory, partly } from '../../doubles.ts';
@@ -143,7 +144,7 @@ describe('the Upload Preview is updated', () => {
     const view = { onDidChangeCheckboxState: new vscode.EventEmitter().event };
     const lazy = partly<LazyView<PreviewNode>>({ view, fill: () => undefined });
     preview = createUploadPreview(lazy, {
-      ...createPreparation(makeMemory(), dist('secretWorker.cjs')),
+      ...createPreparation(makeMemory(), dist('secretWorker.cjs'), new FolderCalls(silent)),
       attempt: (_id, work) => {
         attempts += 1;
         return work().catch(() => undefined);

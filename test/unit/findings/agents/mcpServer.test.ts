@@ -27,6 +27,7 @@ import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.t
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import type { TriageState } from '../../../../src/core/findings/triage/triage.ts';
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
+import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock, finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { caselessFolder } from '../../core/caselessFolder.ts';
@@ -96,7 +97,7 @@ const triageFolder = ({ root }: FindingFixture): string => path.join(root, 'tria
 /** A person decides about all shown findings of the folder `shop`, which a window has open. */
 async function decide(fixture: FindingFixture, state: TriageState): Promise<void> {
   const placeFor = (folder: string) => triagePlaceOf(folder, triageFolder(fixture), false);
-  const store = new TriageStore({ placeFor, clock, log: silent });
+  const store = new TriageStore({ placeFor, calls: new FolderCalls(silent), clock, log: silent });
   await store.load([path.join(fixture.root, 'shop')]);
   await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { entryOf, formatLine, readBook } from '../../../../src/core/findings/triage/book.ts';
 import { type ReadDecisions, readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
-import { inSlices } from '../../../../src/core/yieldingWork.ts';
+import { FolderCalls, inSlices } from '../../../../src/core/yieldingWork.ts';
+import { silent } from '../../../silentLog.ts';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { identityFor } from '../shownFindings.ts';
@@ -30,7 +31,7 @@ async function readingBook(
   const folder = await scratchFolder({ after }, []);
   const book = path.join(folder, 'book.jsonl');
   await writeFile(book, `${lines}\n`);
-  return async () => check(await readDecisions(folder, { book }));
+  return async () => check(await readDecisions(folder, { book }, new FolderCalls(silent)));
 }
 
 await testBlocks(import.meta.filename, {

@@ -12,6 +12,7 @@ import {
   type TriageSubject,
   type UndoDecisions,
 } from '../../../../src/core/findings/triage/triageStore.ts';
+import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { identityFor } from '../shownFindings.ts';
 
@@ -27,9 +28,11 @@ export async function setUpTriage(t: TestContext) {
   const decisions = placeOf('').shared ?? '';
   await mkdir(decisions, { recursive: true });
   const clock = { time: 10_000 };
+  const calls: Pick<FolderCalls, 'ask'> = new FolderCalls(silent);
   /** `isShared` is the setting. */
   const open = async (machine = 'mine', isShared = (): boolean => true): Promise<TriageStore> => {
     const store = new TriageStore({
+      calls,
       placeFor: (folder) => triagePlaceOf(folder, path.join(root, machine), isShared()),
       clock: { now: () => clock.time, monotonic: () => 0, sleep: () => Promise.resolve() },
       log: silent,
@@ -48,6 +51,7 @@ export async function setUpTriage(t: TestContext) {
     shop,
     book: placeOf('mine').book,
     decisions,
+    calls,
     clock,
     open,
     about,

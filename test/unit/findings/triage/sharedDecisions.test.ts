@@ -3,6 +3,7 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { AssessmentError } from '../../../../src/core/errors.ts';
 import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
 import type { TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -40,6 +41,22 @@ test('F147 a decision that came with the folder counts once it is accepted into 
   await accept();
   assert.deepEqual([stateOf('a'), proposed(), await textOf('a')], ['falsePositive', [], text]);
   assert.equal(stateOf('a', await open()), 'falsePositive');
+});
+
+test('F201 the decisions in a folder that does not answer are those that were read, and one’s own are kept', async (t) => {
+  const { shop, calls, store, pull, proposed, stateOf, decide } = await clone(t);
+  await pull('a');
+  const noAnswer = { kind: 'noAnswer', data: { subject: shop } };
+  const silence = t.mock.method(calls, 'ask', () =>
+    Promise.reject(new AssessmentError('noAnswer', { subject: shop })),
+  );
+  await pull('b');
+  assert.deepEqual([proposed(), store.failures().map(({ kind }) => kind)], [['a'], ['noAnswer']]);
+  await assert.rejects(decide('c', 'confirmed'), noAnswer);
+  assert.equal(stateOf('c'), 'confirmed');
+  silence.mock.restore();
+  await store.reload();
+  assert.deepEqual([proposed(), store.failures()], [['a', 'b'], []]);
 });
 
 test('F147 a rejected decision stays rejected, and one that is merged later is new, though it is older', async (t) => {

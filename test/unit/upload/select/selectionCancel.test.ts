@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
+import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
+import { silent } from '../../../silentLog.ts';
 import { select } from '../selecting.ts';
 import { plantMany, testPlace } from '../trees.ts';
 
@@ -40,3 +42,19 @@ for (const [name, cancelledAt, atMost] of [
     assert.ok(asked() >= cancelledAt && asked() <= atMost, `${asked()} files were asked about`);
   });
 }
+
+test('F201 a folder that does not answer is not walked, and a cancel does not wait for it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const at = testPlace(t);
+  const folders = new FolderCalls(silent);
+  const calls: Pick<FolderCalls, 'ask'> = {
+    ask: (folder) => folders.ask(folder, () => new Promise(() => undefined)),
+  };
+  const stop = new AbortController();
+  const cancelled = select(at, { calls, signal: stop.signal });
+  stop.abort();
+  await assert.rejects(cancelled, { name: 'AbortError' });
+  const refused = select(at, { calls });
+  t.mock.timers.tick(2_000);
+  await assert.rejects(refused, { kind: 'noAnswer', data: { subject: at.root } });
+});
