@@ -58,18 +58,23 @@ export async function repositoryAt(
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common.trim());
   const repository = { root: folder, gitDir, commonDir };
   if (isElsewhere(commonDir, known)) return repository;
-  if (!(await isFolder(join(commonDir, 'objects'))) || !(await isFolder(join(commonDir, 'refs')))) {
-    return undefined;
-  }
-  return (await isHead(join(gitDir, 'HEAD'))) ? repository : undefined;
+  return (await isGitFolder(gitDir, commonDir)) ? repository : undefined;
 }
 
-/** True as in git: the file names a reference or a commit, or links to a reference, which need not exist. */
+/** True as in git, whatever the folder's name: also for a bare repository. */
+export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<boolean> {
+  return (
+    (await isFolder(join(commonDir, 'objects'))) &&
+    (await isFolder(join(commonDir, 'refs'))) &&
+    (await isHead(join(gitDir, 'HEAD')))
+  );
+}
+
+/** True as in git: the file names a reference or a commit, or is a link to a reference, which need not exist. */
 async function isHead(file: string): Promise<boolean> {
-  const text = readText(file);
-  if (text !== undefined) return /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/.test(text);
-  const target = await readlink(file).catch(() => '');
-  return target.startsWith('refs/');
+  const target = await readlink(file).catch(() => undefined);
+  if (target !== undefined) return target.startsWith('refs/');
+  return /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/.test(readText(file) ?? '');
 }
 
 /** For submodules and linked working trees. */

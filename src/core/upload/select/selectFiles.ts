@@ -1,10 +1,10 @@
 import { lstatSync, opendirSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import type { UnreadByGit } from '../ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
-import { findRepository, repositoryAt } from '../ignore/repository.ts';
+import { findRepository, isGitFolder, type Repository, repositoryAt } from '../ignore/repository.ts';
 import {
   enter,
   isGitsOwn,
@@ -46,14 +46,14 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const opening = calls?.ask(folder, () => realFolder(folder)) ?? realFolder(folder);
   const root = await answerOf(opening, folder, { signal });
   signal?.throwIfAborted();
-  if (root.split(sep).some(isRepositoryData)) {
+  const repository = await findRepository(root, surroundings);
+  if (root.split(sep).some(isRepositoryData) || (await isInGitFolder(root, repository))) {
     const leftOut = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
     return { root, files: [], leftOut, bytes: 0, unreadByGit: [], unreadIndexes: [] };
   }
   const unreadByGit = new Map<string, UnreadByGit>();
   const onUnreadByGit = (found: UnreadByGit): void => void unreadByGit.set(found.file, found);
   const sources = { surroundings, nameOf: nameBelow(root), onUnreadByGit, signal };
-  const repository = await findRepository(root, surroundings);
   const top = await layersAt(root, repository, sources, options);
   const tracked = new TrackedFiles(root, top, sources);
   if (repository !== undefined) await tracked.add(repository, top.objectFormat);
@@ -160,6 +160,7 @@ class Walk {
       const entries = listFolder(full, this.#composeNames);
       // A link may have replaced the folder since its parent was listed.
       if (!isInPlace(full)) reason = { kind: 'outsideRoot' };
+      else if (mayBeGitFolder(entries) && (await isGitFolder(full))) reason = { kind: 'repositoryData' };
       else {
         const layers = await this.#ownLayers(path, full, inherited, entries);
         if (layers === undefined) reason = { kind: 'nestedRepository' };
@@ -214,9 +215,13 @@ class Walk {
   /** Returns a promise for a folder only: to await one for each file takes longer than all the rest. */
   #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
     const { name, key, dirent } = entry;
-    if (isRepositoryData(name)) return undefined;
     const isFolder = dirent.isDirectory();
     const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
+    if (isRepositoryData(name)) {
+      // Git never lists `.git`, so nobody misses it.
+      if (name !== '.git' && !folder.trackedOnly) this.#leaveOut(path, { kind: 'repositoryData' });
+      return undefined;
+    }
     // Most people choose nothing, and a look-up of the path takes longer than all the rest.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
     const own = leavesOut(folder.layers, key);
@@ -280,9 +285,25 @@ class Walk {
   }
 }
 
-/** Data of version control systems, which holds the whole history. */
+/** Data of version control systems and of the `repo` tool, which holds the whole history. */
 function isRepositoryData(name: string): boolean {
-  return /^(?:\.(?:git|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
+  return /^(?:\.(?:git|repo|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
+}
+
+/**
+ * True for a Git folder and all below it. In a bare repository's folder may be a working tree, which
+ * is the `repository`.
+ */
+async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
+  for (let at = folder; at !== repository?.root; at = dirname(at)) {
+    if (await isGitFolder(at)) return true;
+    if (dirname(at) === at) return false;
+  }
+  return false;
+}
+
+function mayBeGitFolder(entries: readonly FolderEntry[]): boolean {
+  return ['objects/', 'refs/'].every((name) => entries.some(({ key }) => key === name));
 }
 
 /** Also true for one that is missing. */

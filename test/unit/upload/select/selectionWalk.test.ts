@@ -105,7 +105,7 @@ test(
   },
 );
 
-test('F113 internal data of version control systems is never sent, whatever is chosen', async (t) => {
+test('F113 internal data of version control systems is never sent, whatever is chosen, and all but .git is named', async (t) => {
   const at = testPlace(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'lib'));
@@ -124,12 +124,95 @@ test('F113 internal data of version control systems is never sent, whatever is c
   const include = [...data, ...data.map((path) => `${dirname(path)}/`), 'a/', 'b/', 'c/', 'd/', 'lib/'];
   for (const more of [{}, { include }, { include, includeNestedRepositories: true }])
     assert.deepEqual(await paths(at, { ...more, includeNestedRepositories: true }), ['a/.gitx', 'lib/y']);
+  assert.deepEqual(
+    await leftOut(at, { includeNestedRepositories: true }),
+    [
+      ...['.bzr/', '.fslckout', '.hg/', '.jj/', '.pijul/', '.sl/', '.svn/', '_FOSSIL_', '_darcs/', 'a/.SVN/'],
+      ...['b/.Git/', 'c/.hg', 'd/old.fossil', 'lib/.hg/'],
+    ].map((path) => `${path}: repositoryData`),
+  );
   for (const chosen of ['.git', '.git/refs', '.hg', 'lib/.git', 'a/.SVN']) {
     for (const more of [{}, { include: ['config', 'x', './'] }, { within: at.root }]) {
       const { files, leftOut } = await selectFiles(join(at.root, chosen), options(at, more));
       assert.deepEqual([files, leftOut], [[], [{ path: './', reason: { kind: 'repositoryData' } }]], chosen);
     }
   }
+});
+
+/** A Git folder of a name of its own, with what a linked working tree in `main` needs. */
+function plantGitFolder(folder: string): void {
+  plantRepository(dirname(folder));
+  renameSync(join(dirname(folder), '.git'), folder);
+  plant(folder, {
+    'objects/ab/cd': 'code',
+    'worktrees/main/HEAD': 'ref: refs/heads/main\n',
+    'worktrees/main/commondir': '../..\n',
+  });
+}
+
+test('F207 a Git folder stays here and is named, whatever its name, and working trees beside and in it go', async (t) => {
+  for (const [name, inside] of [
+    ['.bare', ''],
+    ['code.git', ''],
+    ['deep/in/git data', ''],
+    ['.bare', '.bare/'],
+  ] as const) {
+    const at = testPlace(t);
+    plantGitFolder(join(at.root, name));
+    plant(at.root, {
+      '.git': `gitdir: ./${name}\n`,
+      readme: '',
+      [`${inside}main/.git`]: `gitdir: ${join(at.root, name)}/worktrees/main\n`,
+      [`${inside}main/app.ts`]: '',
+    });
+    const nested = inside === '' ? ['main/app.ts'] : [];
+    const named = [`${name}/: repositoryData`];
+    assert.deepEqual(await paths(at), ['readme']);
+    assert.deepEqual(await leftOut(at), [...named, ...nested.map(() => 'main/: nestedRepository')]);
+    const all = { includeNestedRepositories: true, include: [`${name}/`, `${name}/HEAD`, 'main/'] };
+    assert.deepEqual(await paths(at, all), [...nested, 'readme']);
+    assert.deepEqual(await leftOut(at, all), named);
+    assert.deepEqual(await paths({ ...at, root: join(at.root, inside, 'main') }), ['app.ts']);
+    rmSync(join(at.root, '.git'));
+    for (const below of ['', 'objects/ab', 'refs', 'worktrees/main'])
+      assert.deepEqual(
+        await leftOut({ ...at, root: join(at.root, name, below) }),
+        ['./: repositoryData'],
+        below,
+      );
+  }
+});
+
+test('F207 of a checkout of the repo tool, .repo stays here and is named; projects go as nested repositories', async (t) => {
+  const at = testPlace(t);
+  plant(at.root, { '.repo/manifest.xml': '', '.repo/project.list': '', Makefile: '', 'app/main.c': '' });
+  plantRepository(join(at.root, '.repo/repo'));
+  plantGitFolder(join(at.root, '.repo/projects/app.git'));
+  plant(at.root, { 'app/.git': `gitdir: ../.repo/projects/app.git\n` });
+  assert.deepEqual(await paths(at), ['Makefile']);
+  assert.deepEqual(await leftOut(at), ['.repo/: repositoryData', 'app/: nestedRepository']);
+  const all = { includeNestedRepositories: true, include: ['.repo/', '.repo/manifest.xml'] };
+  assert.deepEqual(await paths(at, all), ['Makefile', 'app/main.c']);
+});
+
+test('F207 a folder that only looks like a Git folder is sent as Git sends it', async (t) => {
+  const at = testPlace(t);
+  plantRepository(at.root);
+  const files = [
+    'a/HEAD',
+    'a/objects/x',
+    'a/refs/x',
+    'b/HEAD',
+    'b/objects/x',
+    'b/refs',
+    'c/objects/x',
+    'c/refs/x',
+  ];
+  plant(at.root, {
+    ...Object.fromEntries(files.map((path) => [path, ''])),
+    'b/HEAD': 'ref: refs/heads/main\n',
+  });
+  assert.deepEqual(await sameAsGit(at), files);
 });
 
 test('F7 pointers of Git LFS are counted, and nothing that looks alike', async (t) => {
