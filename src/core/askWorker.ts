@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AssessmentError, type ErrorData, type ErrorKind, systemCode, workerCrash } from './errors.ts';
 
@@ -8,16 +9,27 @@ const maxHeapMb = 1_024;
 
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
-  readonly maxMs?: number;
-  /** What it means to the caller that the worker runs out of memory, or of time. */
-  readonly tooMuch?: ErrorKind;
+  readonly maxMs: number;
+  /** What it means to the caller that the worker runs out of memory. */
+  readonly limitError?: ErrorKind;
 }
 
-/** Runs one job in a worker. Throws the worker's error, `tooMuch`, `workerCrashed`, or the signal's reason. */
+/** A cancel takes at most 500 ms, with all that it gives back. */
+const maxExitMs = 250;
+
+/** A thread in a read that never returns never ends: it is left behind. */
+export async function waitForExit(exit: Promise<unknown>): Promise<void> {
+  await Promise.race([exit, sleep(maxExitMs, undefined, { ref: false })]);
+}
+
+/**
+ * Runs one job in a worker. Throws the worker's error, `limitError`, `notInTime`, `workerCrashed`, or
+ * the signal's reason.
+ */
 export async function askWorker(
   workerData: unknown,
   workerFile: string | URL,
-  { signal, maxMs, tooMuch = 'workerCrashed' }: AskOptions = {},
+  { signal, maxMs, limitError = 'workerCrashed' }: AskOptions,
 ): Promise<unknown> {
   signal?.throwIfAborted();
   const worker = new Worker(workerFile, {
@@ -27,15 +39,14 @@ export async function askWorker(
   const answered = Promise.withResolvers<unknown>();
   const abort = (): void => answered.reject(signal?.reason as Error);
   signal?.addEventListener('abort', abort);
-  const failAsTooMuch = (cause?: Error): void => answered.reject(new AssessmentError(tooMuch, {}, { cause }));
-  const timer = maxMs === undefined ? undefined : setTimeout(failAsTooMuch, maxMs);
+  const timer = setTimeout(() => answered.reject(new AssessmentError('notInTime', { limit: maxMs })), maxMs);
   worker.on('message', (answer: WorkerAnswer) => {
     if ('value' in answer) answered.resolve(answer.value);
     else answered.reject(new AssessmentError(answer.error, answer.data));
   });
   worker.on('error', (error) => {
-    if (systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY') failAsTooMuch(error);
-    else answered.reject(workerCrash(error));
+    const isTooMuch = systemCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
+    answered.reject(isTooMuch ? new AssessmentError(limitError, {}, { cause: error }) : workerCrash(error));
   });
   worker.on('exit', (code) => answered.reject(workerCrash(`exit code ${String(code)}`)));
   try {
@@ -43,6 +54,6 @@ export async function askWorker(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
-    await worker.terminate();
+    await waitForExit(worker.terminate());
   }
 }

@@ -60,6 +60,7 @@ const ownErrorKinds = [
   'restricted',
   'tokenCommand',
   'noAnswer',
+  'notInTime',
   'secretStorage',
   'storage',
   'workerCrashed',

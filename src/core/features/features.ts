@@ -39,6 +39,7 @@ export interface ArtifactStart {
 export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
 
 const maxBytes = 16 * 1024 * 1024;
+const maxReadMs = 60_000;
 export const maxFeatures = 10_000;
 /** Characters in the name of a pair's feature (docs/api.md, section 2.7); other texts are cut to it. */
 const maxNameLength = 5_000;
@@ -92,13 +93,14 @@ export async function readArtifact<T>(
     return (
       typeof reader === 'function'
         ? reader(start)
-        : await askWorker(start, reader, { tooMuch: 'findingsTooLarge' })
+        : await askWorker(start, reader, { maxMs: maxReadMs, limitError: 'findingsTooLarge' })
     ) as T;
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined;
-    if (!(cause instanceof AssessmentError) || cause.kind === 'badFeatures') throw cause;
-    const subject: FeaturesFault = cause.kind === 'findingsTooLarge' ? 'tooLarge' : 'malformed';
-    throw new AssessmentError('badFeatures', { subject, detail: cause.data.detail }, { cause });
+    const { kind, data }: Partial<AssessmentError> = cause instanceof AssessmentError ? cause : {};
+    if (kind !== 'findingsTooLarge' && kind !== 'malformedFindings') throw cause;
+    const subject: FeaturesFault = kind === 'findingsTooLarge' ? 'tooLarge' : 'malformed';
+    throw new AssessmentError('badFeatures', { subject, detail: data?.detail }, { cause });
   }
 }
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { waitForExit } from '../askWorker.ts';
 import { workerCrash } from '../errors.ts';
 import type { SelectedFile } from './select/selection.ts';
 
@@ -74,7 +75,10 @@ export function bytesOf(files: readonly SelectedFile[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Runs tasks in workers and yields their answers in task order. Workers end with the iteration or the signal. Throws the signal's reason. */
+/**
+ * Runs tasks in workers and yields their answers in task order. Workers end with the iteration or the
+ * signal, unless they are in a read that never returns. Throws the signal's reason.
+ */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
   { workerFile, workerData, resourceLimits = {}, signal, toMessage, exitsItself, ...options }: PoolOptions,
@@ -138,7 +142,7 @@ export async function* runInWorkers<A extends Answer>(
       if (exitsItself) worker.postMessage(exit);
       else void worker.terminate();
     }
-    await Promise.all(workers.map(async ({ exited }) => exited.promise));
+    await waitForExit(Promise.all(workers.map(async ({ exited }) => exited.promise)));
   }
 }
 

@@ -240,6 +240,7 @@ function ownMessages(
     badSetting: () => describeBadSetting(subject, failure.detail),
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
     noAnswer: () => [t('{0} didn’t respond in time.', subject) + later, showLog()],
+    notInTime: () => [t('This took too long, so VS Code stopped it.') + again, showLog()],
     secretStorage: () => [describeSecretStorage(subject, failure.detail) + again, showLog()],
     storage: () => [
       failure.subject === undefined || failure.detail === undefined

@@ -94,7 +94,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     if (cached?.marks !== marks) cached = { marks, loaded: Promise.all(runs.map(readLast)) };
     const loaded = await cached.loaded;
     // It may work at the next call.
-    const isPassing = (kind: string | undefined): boolean => kind === 'storage' || kind === 'workerCrashed';
+    const isPassing = (kind = ''): boolean => ['storage', 'workerCrashed', 'notInTime'].includes(kind);
     if (loaded.some(({ failure }) => isPassing(failure?.kind))) cached = undefined;
     return loaded;
   };

@@ -14,15 +14,19 @@ import type { TriageEntry } from '../triage/book.ts';
 import type { MadeDecision } from '../triage/triageStore.ts';
 import { badImport, type ImportedFile, type ImportStart } from './readContent.ts';
 
-/** Runs `readContent` in the parsing worker. Throws `badImport`, also for a file that takes too long. */
+/** Runs `readContent` in the parsing worker. Throws `badImport`, `notInTime`, and the signal's reason. */
 export async function readImport(
   content: Uint8Array,
   workerFile: string | URL,
-  { signal, maxMs = maxReadMs }: Pick<AskOptions, 'signal' | 'maxMs'> = {},
+  { signal, maxMs = maxReadMs }: Partial<AskOptions> = {},
 ): Promise<ImportedFile> {
   try {
     const job: ImportStart = { kind: 'import', content };
-    return (await askWorker(job, workerFile, { signal, maxMs, tooMuch: 'findingsTooLarge' })) as ImportedFile;
+    return (await askWorker(job, workerFile, {
+      signal,
+      maxMs,
+      limitError: 'findingsTooLarge',
+    })) as ImportedFile;
   } catch (error) {
     const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
     throw isTooLarge ? badImport('tooLarge', undefined, error) : error;

@@ -7,7 +7,7 @@ import { markOf, readIfThere, writeFileAtomic } from '../../files.ts';
 import { artifactPath, keptArtifact, type Run } from '../../run/state/run.ts';
 import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFindings.ts';
 
-/** A findings file that takes longer to be shown or imported counts as too large. */
+/** How long a findings file may take to be shown or imported. */
 export const maxReadMs = 60_000;
 
 /** In a run's folder, while a worker reads its findings file, and after one that did not answer. */
@@ -69,7 +69,7 @@ export async function withReadingNote<T>(
   } catch (error) {
     const kind = error instanceof AssessmentError ? error.kind : undefined;
     if (kind === 'findingsTooLarge') await note(maxStarts, 0);
-    else if (kind !== 'workerCrashed') await allowReading(runFolder);
+    else if (kind !== 'workerCrashed' && kind !== 'notInTime') await allowReading(runFolder);
     throw error;
   }
 }

@@ -257,6 +257,8 @@ async function askReader(
   return withReadingNote(source.runs.folderOf(run.id), mark, job.isReadOnly, () => ask(job, source, options));
 }
 
+const maxFollowMs = 60_000;
+
 /** Follows places to the present text of files that differ from what was sent. */
 export async function followFiles(
   files: readonly PlacesOfFile[],
@@ -269,10 +271,11 @@ export async function followFiles(
   const { edited, opened, encodings } = texts;
   const some = { edited: ofFiles(edited), opened: ofFiles(opened), encodings };
   const job: Job = { kind: 'follow', files, texts: some, runsFolder: source.runs.folderOf('') };
-  return (await ask(job, source)) as readonly CurrentPlaces[];
+  return (await ask(job, source, { maxMs: maxFollowMs })) as readonly CurrentPlaces[];
 }
 
 const maxOwnersMs = 10_000;
+const maxExportMs = 600_000;
 
 export async function askForOwners(files: ReadonlySet<string>, source: ResultSource): Promise<FoundOwners> {
   return (await ask({ kind: 'owners', files }, source, { maxMs: maxOwnersMs })) as FoundOwners;
@@ -285,13 +288,13 @@ export async function makeExport(
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
   const job: Job = { kind: 'export', request, runsFolder: source.runs.folderOf('') };
-  return (await ask(job, source, { signal })) as ExportedFile;
+  return (await ask(job, source, { signal, maxMs: maxExportMs })) as ExportedFile;
 }
 
 function ask(
   job: Job,
   { workerFile }: Pick<ResultSource, 'workerFile'>,
-  options: Pick<AskOptions, 'signal' | 'maxMs'> = {},
+  options: Pick<AskOptions, 'signal' | 'maxMs'>,
 ): Promise<unknown> {
-  return askWorker(job, workerFile, { ...options, tooMuch: 'findingsTooLarge' });
+  return askWorker(job, workerFile, { ...options, limitError: 'findingsTooLarge' });
 }

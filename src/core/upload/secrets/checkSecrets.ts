@@ -71,8 +71,10 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
   return check;
 }
 
+const maxMaskMs = 300_000;
+
 /** Texts are masked here before anything formats or escapes them: the same value with suspected secrets masked in all its strings. Plain data only. */
 export async function maskSecrets<T>(value: T, workerFile: string | URL, signal?: AbortSignal): Promise<T> {
   const start: MaskStart = { texts: value };
-  return (await askWorker(start, workerFile, { signal })) as T;
+  return (await askWorker(start, workerFile, { signal, maxMs: maxMaskMs })) as T;
 }

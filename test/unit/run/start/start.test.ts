@@ -3,6 +3,8 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
+import { hungWorker } from '../../core/hungWorker.ts';
+import { withPipes } from '../../core/systemSkips.ts';
 import { killHolder } from '../deadProcess.ts';
 import { minuteMs, pass } from '../passTime.ts';
 import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
@@ -137,6 +139,22 @@ describe('an interrupted start', () => {
       const left = [fixture.service.requests, window.store.all(), await readdir(fixture.root)];
       assert.deepEqual(left, [[], [], []]);
     });
+
+  test(
+    'F209 cancelled while a worker is in a read that never returns leaves nothing',
+    withPipes,
+    async (t) => {
+      const { workerFile, untilReading } = await hungWorker(t);
+      const { fixture, window } = await setUpWindow(t, { workerFile });
+      const cancel = new AbortController();
+      const starting = window.tracker.start(await window.assessment(), { signal: cancel.signal });
+      await untilReading();
+      cancel.abort();
+      assert.equal(await starting, undefined);
+      const left = [fixture.service.requests, window.store.all(), await readdir(fixture.root)];
+      assert.deepEqual(left, [[], [], []]);
+    },
+  );
 
   test('with an archive over the limit throws, and sends and stores nothing', async (t) => {
     const { fixture, window } = await setUpWindow(t);
