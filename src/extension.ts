@@ -144,9 +144,9 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   );
   inBackground(sweepSaving(storage('saving'), clock), log);
   await runs.reload();
-  disposables.push(runs.watch(), notes.follow(runs));
-  await findings.load();
-  disposables.push(resumeRuns(services));
+  disposables.push(runs.watch(), notes.follow(runs), resumeRuns(services));
+  // Not awaited: after an update, the results of all earlier runs may have to be worked out again.
+  inBackground(findings.load(), log);
   return {
     tools: createTools(services),
     run: async (id: string, args: readonly unknown[]) =>

@@ -69,6 +69,20 @@ export function memoized<From, To>(
   };
 }
 
+/** The result of work that others may also wait for. After the signal aborts, throws its reason, and the work goes on. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason as Error);
+  signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 /** How long the host, or another extension, may take to answer. */
 const maxAnswerMs = 10_000;
 /** The same for a whole file, and where a person may be asked. */

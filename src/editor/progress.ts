@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
@@ -18,6 +19,24 @@ export function withProgress<T>(
     const stop = new AbortController();
     cancellation.onCancellationRequested(() => stop.abort());
     return work((message) => progress.report({ message: plainLine(message) }), stop.signal);
+  });
+}
+
+/** What a person waits for without a word. */
+const maxSilentMs = 500;
+
+/** Like `withProgress` for what is usually quick: shows nothing until it takes a while. Cancelled, it throws an `AbortError`. */
+export async function withLateProgress<T>(
+  title: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const done = work(stop.signal);
+  const isLate = await Promise.race([done.then(() => false), sleep(maxSilentMs, true, { ref: false })]);
+  if (!isLate) return done;
+  return withProgress(title, (_report, signal) => {
+    signal.addEventListener('abort', () => stop.abort());
+    return done;
   });
 }
 

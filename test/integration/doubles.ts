@@ -32,6 +32,7 @@ export const storeOfFindings = (
     all: () => all,
     absent: () => [],
     shownRuns: () => [],
+    reading: () => [],
     comparison: () => undefined,
     find: () => undefined,
     failureOf: () => undefined,

@@ -1,9 +1,9 @@
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, isAbortError } from '../errors.ts';
 import { atOrBelow, isSamePath, pathKey } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
-import { type FolderCalls, inBackground, inSlices } from '../yieldingWork.ts';
+import { type FolderCalls, inBackground, inSlices, untilAborted } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
@@ -99,6 +99,9 @@ export class FindingStore implements Disposable {
   #waiting: (ChangedFiles & { readonly done: Promise<void> }) | undefined;
   /** Set by any forced request and cleared by the next load, so that many requests during one load become one more. */
   #mustForce = false;
+  #chosen: readonly Run[] = [];
+  /** Aborted when a person no longer wants the findings that are being read. */
+  #wanted = new AbortController();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -117,15 +120,27 @@ export class FindingStore implements Disposable {
   readonly onDidChange: Event<void>;
 
   /** Loads the runs to show. One that is shown is read again if `force` is true, if reading failed before, or if its result or an earlier one has changed. */
-  load({ force = false } = {}): Promise<void> {
+  async load({ force = false } = {}): Promise<void> {
     this.#mustForce ||= force;
-    return this.#enqueue(() => this.#loadChosen());
+    try {
+      await this.#enqueue(() => this.#loadChosen());
+    } catch (error) {
+      if (!isAbortError(error)) throw error;
+    }
+  }
+
+  /** The runs to show that are not read yet. */
+  reading(): readonly Run[] {
+    return this.#chosen.filter(({ id }) => !this.#shown.placed.some(({ run }) => run.id === id));
   }
 
   async #loadChosen(): Promise<void> {
     const force = this.#mustForce;
     this.#mustForce = false;
     const { runs, runIds } = this.#chooseRuns();
+    const wasReading = this.reading().length;
+    this.#chosen = runs;
+    if (this.reading().length !== wasReading) this.#changed.fire();
     const showEarly = (early: PlacedRun): void => {
       const others = this.#shown.placed.filter(
         ({ run }) => run.id !== early.run.id && runs.some(({ id }) => id === run.id),
@@ -174,7 +189,7 @@ export class FindingStore implements Disposable {
     if (isUpToDate) return former;
     const onFirst = former === undefined ? showEarly : undefined;
     const placing = { mappings: readMappings(mappings), texts: () => texts(() => true), onFirst };
-    const placed = await readPlaced(present, this.#deps, placing);
+    const placed = await readPlaced(present, this.#deps, placing, this.#wanted.signal);
     if (placed.failure === undefined) this.#failures.delete(run.id);
     else this.#failures.set(run.id, placed.failure);
     // Deciding about all at once would block the thread.
@@ -269,9 +284,12 @@ export class FindingStore implements Disposable {
     return this.#failures.get(runId);
   }
 
-  /** All findings of a run, assessed, whether they are shown or not. A file that cannot be read gives a `failure`. */
-  read(run: Run): Promise<ShownRun> {
-    return this.#enqueue(async () => {
+  /**
+   * All findings of a run, assessed, whether they are shown or not. A file that cannot be read gives a `failure`. Throws the signal's reason; the run is
+   * read all the same.
+   */
+  read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
+    const read = this.#enqueue(async () => {
       const failed = this.#failures.get(run.id);
       const placed = await addOwners(await this.#read(run), this.#deps);
       const isShown = this.#shown.placed.some((each) => each.run.id === run.id);
@@ -281,6 +299,7 @@ export class FindingStore implements Disposable {
       } else if (failed?.kind !== placed.failure?.kind) this.#changed.fire();
       return toShownRun(placed, this.#deps.runs, this.#showFinding);
     });
+    return untilAborted(read, signal);
   }
 
   withDetails<const T extends readonly Detailable[]>(findings: T): Promise<Detailed<T>> {
@@ -308,8 +327,10 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. */
+  /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. What is being read is given up. */
   async clear(): Promise<void> {
+    this.#wanted.abort();
+    this.#wanted = new AbortController();
     this.#compared = undefined;
     this.#choices.clear(this.#deps.runs.all(), this.#deps.isOpenHere);
     await this.load();
@@ -319,10 +340,13 @@ export class FindingStore implements Disposable {
     return baselineAmong(this.#deps.runs.all(), run);
   }
 
-  /** Shows a run compared with a chosen run, until other findings are shown. For a file that cannot be read, throws why, with the run's ID as `subject`. */
-  async showComparison(run: Run, baseline: Run): Promise<void> {
+  /**
+   * Shows a run compared with a chosen run, until other findings are shown. For a file that cannot be read, throws why, with the run's ID as `subject`.
+   * Throws the signal's reason.
+   */
+  async showComparison(run: Run, baseline: Run, signal?: AbortSignal): Promise<void> {
     for (const each of [run, baseline]) {
-      const { failure } = await this.read(each);
+      const { failure } = await this.read(each, signal);
       if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: each.id });
     }
     this.#choices.choose(run, this.#deps.runs.all());
@@ -391,6 +415,7 @@ export class FindingStore implements Disposable {
   }
 
   dispose(): void {
+    this.#wanted.abort();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 }

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, isAbortError } from '../errors.ts';
 import { markOf } from '../files.ts';
 import { atOrBelow, pathInside } from '../paths.ts';
 import type { Logger } from '../ports.ts';
@@ -58,15 +58,17 @@ export async function readPlaced(
   run: Run,
   source: PlacingSource,
   placing: Omit<Placing, 'runs' | 'calls' | 'follow'>,
+  signal?: AbortSignal,
 ): Promise<PlacedRun> {
   try {
-    const unplaced = withoutPlaces(run, await readResult(run, source));
+    const unplaced = withoutPlaces(run, await readResult(run, source, signal));
     if (source.memory.unsaved.has(run.id))
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
     return await withPlaces(unplaced, { ...placing, ...disk(source) });
   } catch (error) {
+    if (isAbortError(error)) throw error;
     return toFailedRun(run, error, source.log);
   }
 }

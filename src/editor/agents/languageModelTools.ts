@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { escapeMarkdown } from '../../core/findings/view/findingMarkdown.ts';
 import {
@@ -13,6 +14,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import type { TriageDecision } from '../../core/findings/triage/triage.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
+import { answerOf } from '../../core/yieldingWork.ts';
 import type { BranchComparison } from '../findings/changedOnBranch.ts';
 import { titleOfFinding, triageLabel } from '../findingLabels.ts';
 
@@ -30,8 +32,21 @@ type Tool = vscode.LanguageModelTool<object>;
 
 /** The tools that language models may call, by name. Their answers are in English. */
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
+  /** So that a model does not hear that there are no findings while they are being read. */
+  const whenRead = async (): Promise<void> => {
+    if (findings.reading().length === 0) return;
+    try {
+      await answerOf(findings.load(), 'findings', { clock });
+    } catch (error) {
+      if (!(error instanceof AssessmentError)) throw error;
+      throw new Error('VS Code is still reading the findings. Ask again in a minute.', { cause: error });
+    }
+  };
   const reading = readingTools({
-    findings: () => ({ runs: findings.shownRuns(), place: (shown) => Promise.resolve(shown) }),
+    findings: async () => {
+      await whenRead();
+      return { runs: findings.shownRuns(), place: (shown) => Promise.resolve(shown) };
+    },
     withDetails: (shown) => findings.withDetails(shown),
     runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
@@ -39,12 +54,13 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
     clock,
   });
   /** The finding that a model names, and its decision. The model reads the message of an error. */
-  const toDecision = (input: unknown) => {
+  const toDecision = async (input: unknown) => {
     if (!vscode.workspace.isTrusted)
       throw new Error(
         'Triage decisions are not available in Restricted Mode. The user has to trust the workspace first.',
       );
     const call = readInput(toolInputs.setTriage, input);
+    await whenRead();
     const shown = findNamed([...findings.all(), ...findings.absent()], call.finding);
     return { named: call.finding, shown, next: decisionOfTool(shown.triage, call) };
   };
@@ -59,8 +75,8 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
     [
       'whitebox_setTriage',
       {
-        prepareInvocation: ({ input }) => {
-          const { shown, next } = toDecision(input);
+        prepareInvocation: async ({ input }) => {
+          const { shown, next } = await toDecision(input);
           const title = escapeMarkdown(titleOfFinding(shown.finding));
           const [from, to] = [decisionLabel(shown.triage), decisionLabel(next)];
           return {
@@ -72,7 +88,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
           };
         },
         invoke: async ({ input }) => {
-          const { named, shown, next } = toDecision(input);
+          const { named, shown, next } = await toDecision(input);
           await findings.setTriage([shown], next.state, next.note, { via: 'agent' });
           return toResult(answerText({ finding: named, triage: next.state }));
         },

@@ -7,6 +7,7 @@ import { normalKey } from '../../core/json.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import { perspectives, prioritySchema } from '../../core/workflows/blackboxInput.ts';
 import { formatNumber } from '../formats.ts';
+import { readRun } from '../findings/findingArguments.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';
 import { type FeaturesView, pairsBelow } from './featuresView.ts';
 
@@ -54,7 +55,7 @@ async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
 ): Promise<Picks> {
-  const found = hasFindings(run) ? (await findings.read(run)).shown : [];
+  const found = hasFindings(run) ? (await readRun(run, findings)).shown : [];
   const keyOf = (feature: string, perspective: string): string => `${normalKey(perspective)} ${feature}`;
   const withFindings = new Set(
     found.map(({ finding: { feature = '', perspective = '' } }) => keyOf(feature, perspective)),

@@ -5,6 +5,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { nameOf } from '../runs/runLabels.ts';
 import { focusView } from '../../lazyView.ts';
+import { withLateProgress } from '../progress.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
@@ -39,7 +40,8 @@ export async function compareRuns(
 
 async function showComparison(run: Run, baseline: Run, findings: FindingStore): Promise<void> {
   try {
-    await findings.showComparison(run, baseline);
+    const title = t('Comparing the runs…');
+    await withLateProgress(title, (signal) => findings.showComparison(run, baseline, signal));
   } catch (error) {
     if (!(error instanceof AssessmentError)) throw error;
     const unread = [run, baseline].find(({ id }) => error.data.subject === id);

@@ -38,8 +38,8 @@ export function pickExportFile(
 }
 
 /** With its own verdicts, also while a view compares it with another run. */
-export async function readToExport(run: Run, findings: FindingStore): Promise<ShownRun> {
-  const read = await findings.read(run);
+export async function readToExport(run: Run, findings: FindingStore, signal: AbortSignal): Promise<ShownRun> {
+  const read = await findings.read(run, signal);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   return read;
 }

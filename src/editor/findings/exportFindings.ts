@@ -50,7 +50,7 @@ export async function exportFindings(
   const to = await pickExportFile(run, ending, texts);
   if (to === undefined) return;
   const count = await withProgress(t('Exporting findings…'), async (_report, signal) => {
-    const { shown, absent = [], cut, ...facts } = await readToExport(run, deps.findings);
+    const { shown, absent = [], cut, ...facts } = await readToExport(run, deps.findings, signal);
     const passing = shown.filter(scope.passes);
     const isPart = passing.length < shown.length;
     const written = isPart ? { shown: passing.length, total: cut?.total ?? shown.length } : cut;

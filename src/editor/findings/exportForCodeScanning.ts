@@ -18,6 +18,7 @@ import { nameOf } from '../runs/runLabels.ts';
 import { withProgress } from '../progress.ts';
 import { askInDialog, showWarning } from '../showMessage.ts';
 import { pickExportFile, type ExportDeps, offerToOpen, readToExport, saveExport } from './exportFile.ts';
+import { readRun } from './findingArguments.ts';
 
 const t = vscode.l10n.t;
 
@@ -30,7 +31,9 @@ interface UploadRepository extends AssessedRepository {
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
   // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
-  const source = await withProgress(t('Exporting findings…'), () => readToExport(run, deps.findings));
+  const source = await withProgress(t('Exporting findings…'), (_report, signal) =>
+    readToExport(run, deps.findings, signal),
+  );
   const upload = chooseForUpload(source);
   if (!(await agreesToClose(source, upload, deps))) return;
   const repositories = await repositoriesOf(run);
@@ -120,7 +123,7 @@ function incompleteReasons({ run, cut }: ShownRun): readonly string[] {
 async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: ExportDeps) {
   const baseline = findings.baselineOf(run);
   if (baseline === undefined) return undefined;
-  const { shown, failure } = await findings.read(baseline);
+  const { shown, failure } = await readRun(baseline, findings);
   if (failure !== undefined) return undefined;
   const known = allNamesOf(listed);
   const { listed: earlier } = chooseForUpload({ run: baseline, shown });

@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isObject } from '../../core/json.ts';
-import type { ShownFinding } from '../../core/findings/shownFinding.ts';
+import type { ShownFinding, ShownRun } from '../../core/findings/shownFinding.ts';
 import { extensionId, toLinkQuery } from '../runs/runLink.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
+import { withLateProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
@@ -42,13 +43,20 @@ export function findingOf([first]: readonly unknown[], sources: FindingSources):
   return findingsOf([first], sources)[0];
 }
 
+/** All findings of a run. Throws an `AbortError` if the person cancels. */
+export function readRun(run: Run, findings: Pick<FindingStore, 'read'>): Promise<ShownRun> {
+  return withLateProgress(vscode.l10n.t('Reading the findings…'), (signal) => findings.read(run, signal));
+}
+
 /** Also finds findings of a run that is not shown. */
 export async function findInRun(
   run: Run,
   name: string,
   findings: FindingStore,
 ): Promise<ShownFinding | undefined> {
-  return findings.find(run.id, name) ?? (await findings.read(run)).shown.find((each) => each.name === name);
+  return (
+    findings.find(run.id, name) ?? (await readRun(run, findings)).shown.find((each) => each.name === name)
+  );
 }
 
 export function showNoFinding(): void {

@@ -19,7 +19,7 @@ import { countFindings, countShown } from '../formats.ts';
 import { focusView } from '../../lazyView.ts';
 import { withProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
-import type { FindingStores } from './findingArguments.ts';
+import { type FindingStores, readRun } from './findingArguments.ts';
 
 const t = vscode.l10n.t;
 
@@ -113,7 +113,7 @@ async function offerDecisions(
   { findings, triage }: ImportDeps,
 ): Promise<void> {
   if (decisions.length === 0 || !vscode.workspace.isTrusted) return;
-  const made = undecidedBy(decisions, (await findings.read(run)).shown);
+  const made = undecidedBy(decisions, (await readRun(run, findings)).shown);
   if (made.length === 0) return;
   const take = t('Import Decisions');
   const message = t(

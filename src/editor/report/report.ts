@@ -23,7 +23,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, stateLabel, titleOf } from '../runs/runLabels.ts';
 import { severityLabel, verdictHeading } from '../findingLabels.ts';
 import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
-import { findInRun } from '../findings/findingArguments.ts';
+import { findInRun, readRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
 const t = vscode.l10n.t;
@@ -56,7 +56,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const { size } = await stat(file);
       if (size > maxReportBytes) throw new AssessmentError('reportTooLarge', { subject: file, actual: size });
       const markdown = await readFile(file, 'utf8');
-      const read = await deps.findings.read(run);
+      const read = await readRun(run, deps.findings);
       const links = placeLinks(read.shown);
       linked = read.shown;
       places = [...links.values()];

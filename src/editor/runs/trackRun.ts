@@ -10,6 +10,7 @@ import { accountHash, isReferredTo, readLink, readPasted, type RunReference } fr
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
 import { type Attempt, openSetting, showRuns } from '../errors/errorActions.ts';
+import { readRun } from '../findings/findingArguments.ts';
 import { pickFolder } from '../folders.ts';
 import { formatAccount, formatTime } from '../formats.ts';
 import { nameOf, workflowLabel, workflowTitle } from './runLabels.ts';
@@ -197,7 +198,7 @@ async function openKnown(
     return;
   }
   for (const candidate of known) {
-    const { shown } = await findings.read(candidate);
+    const { shown } = await readRun(candidate, findings);
     const named = { name: finding, file, index: Number(index), fingerprint: print };
     const linked = createFinder(shown, [named])(named);
     if (linked === undefined) continue;

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { isSamePath, pathKey } from '../../core/paths.ts';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { StartClaim } from '../../core/run/disk/lease.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -25,7 +24,6 @@ const t = vscode.l10n.t;
 export interface StartDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;
-  readonly findings: FindingStore;
   readonly log: Logger;
   readonly preview: Pick<UploadPreview, 'show' | 'close'>;
 }

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { isSamePath } from '../../core/paths.ts';
 import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
-import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
+import { readHead } from '../../core/findings/result/resultFile.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { coverageOf, isUnread } from '../../core/upload/choose/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
@@ -30,12 +30,8 @@ import type { UploadPreview } from './uploadPreview.ts';
 
 const t = vscode.l10n.t;
 
-interface KnownRuns {
+interface QuestionDeps {
   readonly runs: RunStore;
-  readonly findings: Pick<FindingStore, 'read'>;
-}
-
-interface QuestionDeps extends KnownRuns {
   readonly preview: Pick<UploadPreview, 'show' | 'close'>;
   readonly choices: Pick<UploadChoices, 'change'>;
 }
@@ -48,10 +44,9 @@ export async function confirmUpload(
   run: Run,
   assessment: Assessment,
   prepared: readonly Prepared[],
-  { preview, choices, ...stores }: QuestionDeps,
+  { preview, choices, runs }: QuestionDeps,
   retried?: Run,
 ): Promise<'start' | 'prepareAgain' | undefined> {
-  const { runs } = stores;
   const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
   const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
   const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
@@ -85,7 +80,7 @@ export async function confirmUpload(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
     ),
     ...describeUploadedSecrets(prepared.flatMap(({ undecided }) => undecided)),
-    ...(await describeLastRun(run, stores)),
+    ...(await describeLastRun(run, runs)),
     repeated && t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt)),
   ];
   const start = t('Upload and Start');
@@ -150,7 +145,7 @@ async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<strin
 }
 
 /** The last complete run of the same folders: its duration, its findings, and how many files differ. */
-async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise<string[]> {
+async function describeLastRun(run: Run, runs: RunStore): Promise<string[]> {
   const filesOf = (of: Run, folder: string): ReturnType<typeof readSentFiles> => {
     const index = of.targets.findIndex((target) => isSamePath(target.folder, folder));
     return readSentFiles(of, index, runs.folderOf(of.id));
@@ -164,14 +159,14 @@ async function describeLastRun(run: Run, { runs, findings }: KnownRuns): Promise
       for (const { path, sha256 } of (await filesOf(run, folder))?.values() ?? [])
         differing.push(lastFiles?.get(path)?.sha256 !== sha256);
     }
-    const { shown, cut, failure } = await findings.read(last);
-    if (!isKnown || failure !== undefined) continue;
+    const head = await readHead(runs.folderOf(last.id));
+    if (!isKnown || head === undefined) continue;
     return [
       t(
         'The run from {0} took {1} and reported {2}. Since then, {3} of {4} are new or changed.',
         formatDay(last.createdAt),
         formatDuration(elapsedMs(last, last.createdAt)),
-        countShown(shown.length, cut),
+        countShown(head.counts.findings, head.cut),
         formatNumber(differing.filter(Boolean).length),
         countFiles(differing.length),
       ),

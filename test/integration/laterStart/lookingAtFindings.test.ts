@@ -97,7 +97,7 @@ describe('messages about findings and runs', () => {
   /** The state of the Findings view with these runs, of which it shows some. */
   const stateWith = (runs: readonly Run[], shown: readonly Run[] = []): string =>
     stateOf(
-      shown.map((run) => ({ run, shown: [] })),
+      storeOfFindings([], { shownRuns: () => shown.map((run) => ({ run, shown: [] })) }),
       { displayed: [], passing: [], mild: 0, settled: 0 },
       runs,
     );
@@ -121,7 +121,7 @@ describe('messages about findings and runs', () => {
     assert.equal(stateWith([runOf.running, runOf.unknown, troubled('notSignedIn')]), 'signIn');
     assert.equal(stateWith([runOf.failed]), 'none');
     const filtered = { displayed: [invent()], passing: [], mild: 0, settled: 0 };
-    assert.equal(stateOf([], filtered, []), 'filtered');
+    assert.equal(stateOf(storeOfFindings(), filtered, []), 'filtered');
   });
 
   it('F155 offer the next step after a crawl and after a run at its credit limit, without findings', () => {

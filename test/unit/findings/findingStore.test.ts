@@ -208,7 +208,7 @@ test('findings in the first files are shown before the others are read and chang
     seen.push(new Map(store.all().map(({ finding, places: [main] }) => [finding.title, main?.startLine])));
   });
   await store.load();
-  const [first, ...later] = seen;
+  const [first, ...later] = seen.filter(({ size }) => size > 0);
   assert.ok(first !== undefined && first.size > 0 && first.size < files.length);
   assert.deepEqual([first.has(changed), first.has('both')], [false, false]);
   assert.deepEqual(

@@ -115,8 +115,9 @@ export function readingTools({ findings, runs, withDetails, confirmationsOf, bra
   return {
     listFindings: async (input: unknown) => {
       const wanted = readInput(toolInputs.listFindings, input);
+      const shown = await findings();
       const changeOf = wanted.changedOnBranch === true ? await compareBranch(branch) : undefined;
-      return answerText(await listFindings(await findings(), wanted, changeOf));
+      return answerText(await listFindings(shown, wanted, changeOf));
     },
     getFinding: async (input: unknown) => {
       const { finding } = readInput(toolInputs.getFinding, input);

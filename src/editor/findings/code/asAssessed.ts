@@ -88,7 +88,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
-    const all = filesOf((await deps.findings.read(run)).shown);
+    const all = filesOf((await deps.findings.read(run, signal)).shown);
     for (const { sent, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));

@@ -3,7 +3,7 @@ import { hasFindings, testsOnePair } from '../../../core/findings/chooseRun.ts';
 import { countVerdicts, isReported } from '../../../core/findings/result/result.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parseFindings.ts';
-import type { ShownFinding, ShownRun } from '../../../core/findings/shownFinding.ts';
+import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { acceptanceEnd, isSettled } from '../../../core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
@@ -65,7 +65,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     getTreeItem: (node) => toItem(node, filtered.passing.length <= maxExpanded),
   });
   const describe = (): void => {
-    const state = stateOf(findings.shownRuns(), filtered, runs.all().filter(hasOpenFolder));
+    const state = stateOf(findings, filtered, runs.all().filter(hasOpenFolder));
     describeFindings(lazy.view, state, filtered, deps);
     setContext('findingsView', state);
     setContext('findingsShown', findings.shownRuns().length > 0);
@@ -119,6 +119,7 @@ function setContext(key: string, value: unknown): void {
 /** The values of `whitebox.findingsView` in the manifest's conditions. */
 type FindingsState =
   | 'shown'
+  | 'reading'
   | 'unreadable'
   | 'zero'
   | 'zeroInPart'
@@ -138,11 +139,13 @@ type FindingsState =
 
 /** `runs` are the runs of the open folders, the latest first. */
 export function stateOf(
-  folders: readonly ShownRun[],
+  findings: Pick<FindingStore, 'shownRuns' | 'reading'>,
   filtered: FilteredFindings,
   runs: readonly Run[],
 ): FindingsState {
+  const folders = findings.shownRuns();
   if (filtered.passing.length > 0) return 'shown';
+  if (findings.reading().length > 0) return 'reading';
   if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
   if (filtered.displayed.length > 0) return 'filtered';
   if (filtered.mild + filtered.settled > 0) return 'hidden';
@@ -226,6 +229,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, baselineCut),
     ];
   }
+  const reading = findings.reading().map((run) => t('{0}: its findings are being read…', titleOf(run)));
   return findings
     .shownRuns()
     .map(({ run, shown, failure, cut, changedFiles = 0, unlisted = 0, ownersGaps = [] }) => {
@@ -245,7 +249,8 @@ export function describeRuns(findings: FindingStore): string[] {
         ...ownersGaps.map(ownersGapLabel),
       ].join(' · ');
       return failure === undefined ? facts : `${facts}: ${t('findings can’t be read')}`;
-    });
+    })
+    .concat(reading);
 }
 
 function describeGaps(run: Run): string[] {

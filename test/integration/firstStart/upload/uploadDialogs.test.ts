@@ -11,7 +11,8 @@ import type { NotUploaded } from '../../../../src/core/upload/choose/prepareUplo
 import { uploadLabel } from '../../../../src/editor/runs/runLabels.ts';
 import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
-import { invent } from '../../../unit/findings/shownFindings.ts';
+import { newHead } from '../../../../src/core/findings/result/result.ts';
+import { writeResult } from '../../../../src/core/findings/result/resultFile.ts';
 import { storeManifest } from '../../../unit/findings/result/storedManifest.ts';
 import { afterTest, answer, messages, type ShownMessage, temporaryFolder } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
@@ -137,6 +138,9 @@ describe('the question before an upload', () => {
     const make = async (id: string, changes: object, files?: Record<string, string>): Promise<Run> => {
       await mkdir(path.join(root, id));
       if (files !== undefined) await storeManifest(path.join(root, id), 0, files);
+      const facts = { id, facts: '', mark: '', before: [], skipped: [], file: '', knowsSent: [], unlisted: 0 };
+      const head = newHead({ ...facts, counts: { findings: 2, absent: 0 } });
+      await writeResult(path.join(root, id), { head, findings: [], absent: [] });
       return { ...ended, id, ...changes };
     };
     const took = { dispatchedAt: 0, exitedAt: 9 * hourMs + 60_000 };
@@ -180,7 +184,6 @@ async function ask(
   const did: string[] = [];
   const deps = {
     runs: partly<RunStore>({ all: () => known, folderOf: (id: string) => path.join(root, id) }),
-    findings: { read: (of: Run) => Promise.resolve({ run: of, shown: [invent(), invent()] }) },
     choices: { change: () => Promise.resolve(void did.push('include')) },
     preview: { show: () => void did.push('show'), close: () => void did.push('close') },
   };
