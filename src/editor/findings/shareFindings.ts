@@ -1,10 +1,11 @@
+import { lookup } from 'node:dns/promises';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import {
+  findTracker,
   type IssueTracker,
   newAdvisoryAddress,
   newIssueAddress,
-  readTracker,
 } from '../../core/findings/importExport/issueTracker.ts';
 import { fenceData } from '../../core/findings/agents/toolAnswers.ts';
 import { type DetailedFinding, folderOf, type ShownFinding } from '../../core/findings/shownFinding.ts';
@@ -139,11 +140,18 @@ async function copyLink(link: string): Promise<void> {
   vscode.window.setStatusBarMessage(t('Link copied.'), messageShownMs);
 }
 
-/** The tracker of `origin`, else of the first remote with a known tracker. */
+const maxLookupMs = 2_000;
+
+/** The tracker of `origin`, else of the first remote with a known tracker. A host may be an alias that only SSH knows. */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const remotes = folder === undefined ? [] : await remotesOf(folder);
-  return remotes.map(readTracker).find((tracker) => tracker !== undefined);
+  return findTracker(remotes, (host) =>
+    answerOf(lookup(host), host, { maxMs: maxLookupMs }).then(
+      () => true,
+      () => false,
+    ),
+  );
 }
 
 async function openIssue(

@@ -9,22 +9,26 @@ export interface IssueTracker {
 /** `git@host:owner/repository`, which Git takes for SSH. */
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
+/** The alias of a host in SSH's configuration: no top-level domain has such an ending. */
+const aliasForm = /^(.+\.[a-z]{2,})[-_][\w-]+$/;
+
 /** The parts of a Git remote's URL, which is untrusted: it comes from the repository. */
 function readRemote(remote: string) {
   const [, scpHost, scpPath] = scpForm.exec(remote) ?? [];
   const text = scpHost === undefined ? remote : `ssh://${scpHost}/${scpPath ?? ''}`;
   const [, scheme = '', address = ''] = /^(https?|ssh|git):\/\/(.+)$/i.exec(text) ?? [];
   if (!URL.canParse(`https://${address}`)) return undefined;
-  const { hostname, host, pathname } = new URL(`https://${address}`);
-  const names = pathname
+  const url = new URL(`https://${address}`);
+  const isWeb = scheme.toLowerCase().startsWith('http');
+  const hostname = isWeb ? url.hostname : (aliasForm.exec(url.hostname)?.[1] ?? url.hostname);
+  const names = url.pathname
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
     .split('/')
     .slice(1);
   const isNamed = names.length > 0 && names.every((name) => /^[\w.~-]+$/.test(name) && !/^\.+$/.test(name));
   // An SSH port says nothing about the web server.
-  const webHost = scheme.toLowerCase().startsWith('http') ? host : hostname;
-  return isNamed ? { hostname, host: webHost, names } : undefined;
+  return isNamed ? { hostname, host: isWeb ? url.host : hostname, names } : undefined;
 }
 
 export function readTracker(remote: string): IssueTracker | undefined {
@@ -32,6 +36,19 @@ export function readTracker(remote: string): IssueTracker | undefined {
   const kind = (['github', 'gitlab'] as const).find((each) => hostname.startsWith(`${each}.`));
   if (kind === undefined || names.length < 2 || (kind === 'github' && names.length > 2)) return undefined;
   return { kind, host, repository: names.join('/') };
+}
+
+/** The tracker of the first remote that has one, on a known host or one that `isThere`. */
+export async function findTracker(
+  remotes: readonly string[],
+  isThere: (hostname: string) => Promise<boolean>,
+): Promise<IssueTracker | undefined> {
+  for (const tracker of remotes.map(readTracker)) {
+    if (tracker === undefined) continue;
+    const { hostname } = new URL(`https://${tracker.host}`);
+    if (['github.com', 'gitlab.com'].includes(hostname) || (await isThere(hostname))) return tracker;
+  }
+  return undefined;
 }
 
 /** The web URL of a Git remote: host and path only, without user information or query. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  findTracker,
   newAdvisoryAddress,
   newIssueAddress,
   readTracker,
@@ -16,6 +17,8 @@ test('the issue tracker of a git remote is known from every URL form, without cr
     'https://github.com/acme/shop.git': 'github github.com/acme/shop',
     'https://user:secret@github.com/acme/shop': 'github github.com/acme/shop',
     'git@github.com:acme/shop.git': 'github github.com/acme/shop',
+    'git@github.com-work:acme/shop.git': 'github github.com/acme/shop',
+    'ssh://git@gitlab.com_home:22/acme/shop': 'gitlab gitlab.com/acme/shop',
     'ssh://git@gitlab.example.test:2222/team/web/shop.git/': 'gitlab gitlab.example.test/team/web/shop',
     'https://gitlab.example.test:8443/team/shop.git': 'gitlab gitlab.example.test:8443/team/shop',
   };
@@ -38,6 +41,21 @@ test('a remote with an unknown or misleading tracker has none', () => {
     'javascript://github.com/acme/shop',
   ];
   for (const remote of remotes) assert.equal(placeOf(remote), undefined, remote);
+});
+
+test('an issue is offered on known hosts and on those that there are', async () => {
+  const [alias, web, ours] = [
+    'git@github.work:a/b',
+    'https://github.com-work/a/b',
+    'git@gitlab.acme.test:a/b',
+  ];
+  const asked: string[] = [];
+  const find = (...remotes: readonly string[]) =>
+    findTracker(remotes, (host) => Promise.resolve((asked.push(host), host === 'gitlab.acme.test')));
+  assert.equal((await find(alias, web, ours))?.host, 'gitlab.acme.test');
+  assert.equal(await find(alias), undefined);
+  assert.equal((await find('git@github.com-work:a/b', ours))?.host, 'github.com');
+  assert.deepEqual(asked, ['github.work', 'github.com-work', 'gitlab.acme.test', 'github.work']);
 });
 
 test('any title is kept, and only GitHub accepts private reports', () => {
