@@ -1,7 +1,14 @@
 import * as z from 'zod/mini';
 import { AssessmentError } from '../../errors.ts';
 import { pathInside, pathKey } from '../../paths.ts';
-import { openFolder, type OpenedFolder, segmentsOf, toSegments, type VisitedFile } from './workspacePath.ts';
+import {
+  namesIn,
+  openFolder,
+  type OpenedFolder,
+  segmentsOf,
+  toSegments,
+  type VisitedFile,
+} from './workspacePath.ts';
 
 /** A person decided that paths without a file which start with `from` start with `to`. Both are whole segments. */
 export interface PathMapping {
@@ -43,19 +50,20 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, others);
 }
 
-/** Applies the mapping with the longest `from` that fits. */
+/** Applies the mapping with the longest `from` that fits. Only what follows `from` is looked up on the disk. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
   folder: OpenedFolder,
 ): Promise<VisitedFile | undefined> {
-  const path = toSegments(text, await folder.spellings())?.join('/');
-  if (path === undefined) return undefined;
+  const names = namesIn(text, await folder.spellings());
   const fitting = mappings
-    .map(({ from, to }) => ({ from: segmentsOf(from).join('/'), to }))
-    .filter(({ from }) => from === '' || path === from || path.startsWith(`${from}/`));
+    .map(({ from, to }) => ({ from: segmentsOf(from), to }))
+    .filter(({ from }) => from.every((name, at) => name === names[at]));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
-  const mapped = best && toSegments(`${best.to}/${path.slice(best.from.length)}`.replace(/^\/+/, ''));
+  const rest = names.slice(best?.from.length);
+  const below = rest.length === 0 ? [] : toSegments(rest.join('/'));
+  const mapped = best && below && toSegments([best.to, ...below].join('/'));
   const found = mapped && (await folder.visit(mapped.join('/')));
   return typeof found === 'object' ? found : undefined;
 }
@@ -79,10 +87,11 @@ export async function planMapping(
   { root, to, signal }: { readonly root: string; readonly to: string; readonly signal?: AbortSignal },
 ): Promise<MappingPlan | undefined> {
   const folder = openFolder(root);
+  const spellings = await folder.spellings();
   const placed = new Map<string, number>();
   for (const path of paths.slice(0, maxPaths)) {
     signal?.throwIfAborted();
-    const folders = segmentsOf(path).slice(0, -1);
+    const folders = namesIn(path, spellings).slice(0, -1);
     for (let length = 0; length <= Math.min(folders.length, maxSegments); length += 1) {
       const from = folders.slice(0, length).join('/');
       const found = await visitMapped(path, [{ from, to }], folder);

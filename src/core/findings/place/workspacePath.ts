@@ -32,6 +32,14 @@ export function segmentsOf(text: string): readonly string[] {
   return text.split(/[\\/]/).filter((segment) => segment !== '' && segment !== '.');
 }
 
+/**
+ * The names in a path text, for a user's mapping: also of a path that `toSegments` refuses, since a
+ * mapping says what such a path means, and its prefix is never looked up on the disk.
+ */
+export function namesIn(text: string, roots: readonly string[]): readonly string[] {
+  return toSegments(text, roots) ?? segmentsOf(withoutFileScheme(text.trim().replaceAll('\\', '/')));
+}
+
 /** Windows drops trailing dots and spaces: `NUL.txt` and `aux .c` are devices, and `.. ` is `..`. */
 function isRefused(segment: string): boolean {
   const stem = (segment.split('.', 1)[0] ?? '').trimEnd();

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { planMapping } from '../../../../src/core/findings/place/mappings.ts';
+import { planMapping, visitMapped } from '../../../../src/core/findings/place/mappings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { files, findIn, locatorIn } from './locating.ts';
 
@@ -37,6 +38,44 @@ test('the prefix that stands for a folder is detected, with the number of files 
   assert.deepEqual(await planMapping(reported, { root, to }), { prefix: 'build/src', placed: 3 });
   assert.deepEqual(await planMapping(['lib/a.js'], { root, to }), { prefix: '', placed: 1 });
   assert.equal(await planMapping(['lib/c.js'], { root, to }), undefined);
+});
+
+test('F71 prefixes of other machines are detected and mapped, and none of them reaches the disk', async (t) => {
+  const root = await scratchFolder(t, ['app/lib/a.js', 'app/b.js']);
+  await writeFile(join(dirname(root), 'secret.js'), 'outside');
+  for (const [start, prefix] of [
+    ['file:///home/runner/work/shop/', 'home/runner/work/shop'],
+    ['file://localhost/ci/', 'ci'],
+    ['file:///D:/a/shop/', 'D:/a/shop'],
+    ['C:\\agent\\_work\\1\\s\\', 'C:/agent/_work/1/s'],
+    ['\\\\server\\share\\shop\\', 'server/share/shop'],
+    ['//server/share/', 'server/share'],
+    ['file://server/share/', 'server/share'],
+    ['../', '..'],
+    ['../../build/x/../src/', '../../build/x/../src'],
+    ['aux/a:b/', 'aux/a:b'],
+  ] as const) {
+    const reported = ['lib/a.js', 'b.js', '../secret.js', '../../secret.js', 'none.js'].map(
+      (path) => start + path,
+    );
+    const plan = await planMapping(reported, { root, to: 'app' });
+    assert.deepEqual(plan, { prefix, placed: 2 }, start);
+    const visited: string[] = [];
+    const folder = {
+      spellings: () => Promise.resolve([root]),
+      visit: (path: string) => (visited.push(path), Promise.resolve(undefined)),
+    };
+    for (const path of reported) await visitMapped(path, [{ from: prefix, to: 'app' }], folder);
+    assert.deepEqual(visited, ['app/lib/a.js', 'app/b.js', 'app/none.js']);
+    const locate = locatorIn(root, { mapping: [{ from: prefix, to: 'app' }] });
+    assert.deepEqual(await Promise.all(reported.map(locate)), [
+      'app/lib/a.js',
+      'app/b.js',
+      '(none)',
+      '(none)',
+      '(none)',
+    ]);
+  }
 });
 
 test('F71 no mapping leads out of the folder', async (t) => {
