@@ -16,7 +16,7 @@ import {
 
 /*
  * Turns the paths that a run reports into files. A path is searched for among the files that were sent or, where these are not known, on the disk: (1) as it
- * is, or without its target's name or number, (2) without the first segments that all reported paths share, if each then is a sent file, (3) by its end of at
+ * is, or without its target's name or number, (2) without the first segments that all reported paths share, if each then is a sent file (first, where (1) does not fit all), (3) by its end of at
  * least two segments. What has no file may have one by a person's mapping. A path that fits several files is ambiguous, and no guess is made.
  */
 
@@ -115,13 +115,15 @@ function searchSent(
     return find(segments) ?? (names.includes(first) ? find(inTarget) : undefined);
   };
   const sharedCount = lazily(() => {
-    const all = [...reported].flatMap((text) => readingsOf(text).slice(-1));
-    const [first = []] = all;
+    const readable = [...reported].find((text) => readingsOf(text).length > 0) ?? '';
+    const first = readingsOf(readable).at(-1) ?? [];
+    const all = lazily(() => [...reported].flatMap((text) => readingsOf(text).slice(-1)));
     for (let count = 1; count < Math.min(first.length, maxDepth); count += 1) {
-      const isShared = all.every((each) => each.length > count && each[count - 1] === first[count - 1]);
+      if (find(first.slice(count)) === undefined) continue;
+      const isShared = all().every((each) => first.slice(0, count).every((name, at) => each[at] === name));
       // A bare name may be that of any other file.
-      if (!isShared || all.every((each) => each.length === count + 1)) return undefined;
-      if (all.every((each) => find(each.slice(count)) !== undefined)) return count;
+      if (!isShared || all().every((each) => each.length === count + 1)) return undefined;
+      if (all().every((each) => find(each.slice(count)) !== undefined)) return count;
     }
     return undefined;
   });
@@ -141,9 +143,16 @@ function searchSent(
     // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
     return path !== end && wanted.slice(0, start).includes(topFolder) ? undefined : file;
   };
+  const steps = lazily(() => {
+    const isExact = (text: string): boolean => readingsOf(text).some((each) => findExactly(each));
+    // All paths begin with `/src`, where the files were mounted, and some would also be in `src`.
+    return sharedCount() === undefined || [...reported].every(isExact)
+      ? [findExactly, findWithoutShared, findByEnd]
+      : [findWithoutShared, findExactly, findByEnd];
+  });
   return (text) => {
     const readings = readingsOf(text);
-    for (const [step, findBy] of [findExactly, findWithoutShared, findByEnd].entries())
+    for (const [step, findBy] of steps().entries())
       for (const segments of readings) {
         const file = findBy(segments);
         if (file !== undefined) return { step, names, file };

@@ -99,6 +99,15 @@ test('F110 the segments that all paths of a run share are removed, if each then 
       ['/w/v/src/a.ts', '/w/v/src/b.ts'],
       ['v/src/a.ts', 'v/src/b.ts'],
     ],
+    // Of a mount, where one path also is that of another file.
+    [
+      ['/v/src/a.ts', '/v/app.py', '/v/pkg/src/a.ts'],
+      ['src/a.ts', 'app.py', 'pkg/src/a.ts'],
+    ],
+    [
+      ['v/src/a.ts', 'v/src/b.ts'],
+      ['v/src/a.ts', 'v/src/b.ts'],
+    ],
     [
       ['/w/app.py', '/w/src/a.ts', '/w/none.py'],
       ['(none)', '(ambiguous)', '(none)'],
