@@ -2,7 +2,6 @@ import { lazily } from '../../yieldingWork.ts';
 import { codeLinesIn, comparable, compareLines, type Hunk } from './compareLines.ts';
 import {
   type CodeLines,
-  compact,
   findBlocks,
   type LineRange,
   maxComparedLength,
@@ -139,12 +138,6 @@ function indexOfMostAlike(line: string, written: readonly string[]): number | un
   const most = shares.reduce((best, share) => Math.max(best, share), minLikeness);
   const at = shares.indexOf(most);
   return at < 0 ? undefined : at;
-}
-
-/** Whether typing may have turned the lines `before` into `after`; undefined for lines that are too long to be compared. */
-export function isEditOf(after: readonly string[], before: readonly string[]): boolean | undefined {
-  if (Math.max(lengthOf(after), lengthOf(before)) > maxComparedLength) return undefined;
-  return likeness(after.map(compact).join(''), before.map(compact).join('')) >= minLikeness;
 }
 
 /** The share of characters that two lines have in common at their starts and ends, which typing in a line keeps. 0 for very long lines. */

@@ -48,8 +48,16 @@ export async function readSentFiles(
   runFolder: string,
 ): Promise<ReadonlyMap<string, SentFile> | undefined> {
   const { folder } = targets[target] ?? {};
+  return folder === undefined ? undefined : readSentWith({ target, folder }, runFolder);
+}
+
+/** What was sent of the folder of a sent file: see `readSentFiles`. */
+export async function readSentWith(
+  { target, folder }: Pick<SentFile, 'target' | 'folder'>,
+  runFolder: string,
+): Promise<ReadonlyMap<string, SentFile> | undefined> {
   const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
-  if (folder === undefined || text === undefined) return undefined;
+  if (text === undefined) return undefined;
   const entries = entriesIn(text);
   await setImmediate(); // parsing and indexing both take long
   return entries && new Map(entries.map((entry) => [entry.path, { target, folder, ...entry }]));

@@ -1,12 +1,19 @@
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { lazily } from '../../yieldingWork.ts';
-import { followLines, isEditOf } from '../drift/followLines.ts';
-import { type LineRange, splitLines } from '../drift/lineText.ts';
+import { type Drift, type DriftedRange, followLines } from '../drift/followLines.ts';
+import { splitLines } from '../drift/lineText.ts';
 import { isWithoutCode, kindsOf, liveKeysOf, reportKey } from '../identity.ts';
 import { reportedPath } from '../place/resolver.ts';
-import { type Decode, readSentText, type SentFile, sentIn, type SentOfRun } from '../place/sentFiles.ts';
+import {
+  type Decode,
+  readSentText,
+  readSentWith,
+  type SentFile,
+  sentIn,
+  type SentOfRun,
+} from '../place/sentFiles.ts';
 import type { ResultFinding } from './result.ts';
 
 /*
@@ -36,17 +43,28 @@ interface Candidate {
   readonly file: string | undefined;
   /** The quoted code of its main place, and of all places in any order, each with its file. */
   readonly quotes: readonly string[];
+  /** The quoted code of its main place with the name of its file, in whatever folder. */
+  readonly namedQuote: string | undefined;
   readonly live: readonly string[];
-  /** Of its main place, in the text of the later run. Undefined where these are not known. */
-  lines?: LineRange | 'gone' | undefined;
+  /** The lines of its main place in the text of the later run; undefined if it has none. */
+  lines?: DriftedRange;
+  /** From the text of the later run to that of its own. */
+  toOwn?: Follow;
+  /** Of an earlier finding: whether its file is not sent any more, and one with this path was not sent with it. */
+  mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
 }
 
 interface PairingRule {
   /** Candidates share a key. */
   readonly keysOf: (candidate: Candidate) => readonly string[];
-  /** Looks at lines, which are not read before. */
   readonly fits?: (one: Candidate, other: Candidate) => boolean;
+  /** Reads what `fits` looks at, for candidates that are left. */
+  readonly read?: (
+    later: LaterRun,
+    ours: readonly Candidate[],
+    theirs: readonly Candidate[],
+  ) => Promise<void>;
   readonly isSure: boolean;
 }
 
@@ -60,9 +78,29 @@ function titlesInFile(candidate: Candidate): readonly string[] {
   return candidate.title === '' ? [] : kindsInFile(candidate).map((key) => keyOf(key, candidate.title));
 }
 
+function areLinesKnown({ lines }: Candidate): boolean {
+  return lines !== undefined && lines.drift !== 'unknown';
+}
+
 function doOverlap({ lines: one }: Candidate, { lines: other }: Candidate): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object') return false;
+  const isThere = (drift: Drift | undefined): boolean => drift !== 'gone' && drift !== 'unknown';
+  if (one === undefined || other === undefined || !isThere(one.drift) || !isThere(other.drift)) return false;
   return one.startLine <= other.endLine && other.startLine <= one.endLine;
+}
+
+/** Code that was judged, and edited since, is to be judged again: the lines of both are as they were in the text of either. */
+function areOfSameCode(one: Candidate, other: Candidate): boolean {
+  const isKept = (range: DriftedRange | undefined): boolean =>
+    range?.drift === 'same' || range?.drift === 'moved';
+  const keeps = ({ lines, toOwn }: Candidate, { lines: others }: Candidate): boolean =>
+    isKept(lines) && others !== undefined && isKept(toOwn?.(others));
+  return doOverlap(one, other) && keeps(one, other) && keeps(other, one);
+}
+
+function mayHaveMoved(one: Candidate, other: Candidate): boolean {
+  const isFrom = ({ mayHaveMovedTo }: Candidate, { finding: { sent } }: Candidate): boolean =>
+    sent[0] !== undefined && mayHaveMovedTo?.(sent[0].path) === true;
+  return isFrom(one, other) || isFrom(other, one);
 }
 
 const RULES: readonly PairingRule[] = [
@@ -72,17 +110,25 @@ const RULES: readonly PairingRule[] = [
     keysOf: ({ quotes, kinds }) => quotes.flatMap((quote) => kinds.map((kind) => keyOf(quote, kind))),
     isSure: true,
   },
-  { keysOf: titlesInFile, fits: doOverlap, isSure: true },
+  { keysOf: titlesInFile, fits: areOfSameCode, read: readLines, isSure: true },
   { keysOf: ({ quotes }) => quotes, isSure: false },
-  { keysOf: kindsInFile, fits: doOverlap, isSure: false },
+  { keysOf: kindsInFile, fits: doOverlap, read: readLines, isSure: false },
   {
     keysOf: titlesInFile,
-    fits: (one, other) => one.lines === undefined || other.lines === undefined,
+    fits: (one, other) => !areLinesKnown(one) || !areLinesKnown(other),
+    read: readLines,
     isSure: false,
   },
   {
     keysOf: ({ file, live, kinds, title }) =>
       file === undefined && live.length === 0 && title !== '' ? kinds.map((kind) => keyOf(kind, title)) : [],
+    isSure: false,
+  },
+  {
+    keysOf: ({ namedQuote, kinds }) =>
+      namedQuote === undefined ? [] : kinds.map((kind) => keyOf(namedQuote, kind)),
+    fits: mayHaveMoved,
+    read: readMoves,
     isSure: false,
   },
 ];
@@ -107,13 +153,11 @@ export async function pairFindings(
   if (pairs.size === later.length || paired.size === earlier.length) return pairs;
   const ours = later.map((each) => toCandidate(each, run, pairs.has(each)));
   const theirs = earlier.map((each) => toCandidate(each, run, paired.has(each)));
-  let areLinesKnown = false;
+  const areRead = new Set<PairingRule['read']>();
   for (const mustBeUnique of [true, false])
     for (const rule of RULES) {
-      if (rule.fits !== undefined && !areLinesKnown) {
-        await addLines(run, ours, theirs);
-        areLinesKnown = true;
-      }
+      if (!areRead.has(rule.read)) await rule.read?.(run, ours, theirs);
+      areRead.add(rule.read);
       const [oursByKey, theirsByKey] = [byKey(ours, rule), byKey(theirs, rule)];
       for (const one of ours) {
         if (one.isPaired) continue;
@@ -146,6 +190,7 @@ function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Ca
     title: finding.title,
     file: finding.places.length === 0 ? undefined : keyOf(folder, pathAt(0)),
     quotes: [...(main === undefined ? [] : [main]), ...(all.length > 1 ? [keyOf(...all)] : [])],
+    namedQuote: main === undefined ? undefined : keyOf(posix.basename(pathAt(0)), quotes[0] ?? ''),
     live: isWithoutCode(finding) ? liveKeysOf(finding).map((key) => keyOf(folder, key)) : [],
     isPaired,
   };
@@ -192,7 +237,7 @@ function firstLeft(candidates: Iterable<Candidate>): Candidate | undefined {
 }
 
 /** Follows the lines of main places from the text that each finding's run was sent to that of the later run, in files with findings of both that are left. */
-async function addLines(
+async function readLines(
   later: LaterRun,
   ours: readonly Candidate[],
   theirs: readonly Candidate[],
@@ -206,43 +251,58 @@ async function addLines(
   );
   for (const candidates of bySent.values()) {
     const { run = '', sent: [file] = [] } = candidates[0]?.finding ?? {};
-    const follow = file && (await followToLater(later, run, file));
+    const { toLater, toOwn } = (file && (await followBoth(later, run, file))) ?? allAre('unknown');
     for (const each of candidates) {
       const { startLine, endLine = startLine } = each.finding.finding.places[0] ?? {};
-      if (startLine !== undefined && endLine !== undefined) each.lines = follow?.({ startLine, endLine });
+      if (startLine === undefined || endLine === undefined) continue;
+      each.lines = toLater({ startLine, endLine });
+      each.toOwn = toOwn;
     }
   }
 }
 
-/** Undefined where it is not known what became of the lines. */
-async function followToLater(
-  later: LaterRun,
-  run: string,
-  sent: SentFile,
-): Promise<((range: LineRange) => LineRange | 'gone' | undefined) | undefined> {
+type Follow = ReturnType<typeof followLines>;
+type Both = Readonly<Record<'toLater' | 'toOwn', Follow>>;
+
+function allAre(drift: Drift): Both {
+  const follow: Follow = (range) => ({ ...range, drift });
+  return { toLater: follow, toOwn: follow };
+}
+
+/** From the text that was sent to an earlier run to that of the later one, and back. */
+async function followBoth(later: LaterRun, run: string, sent: SentFile): Promise<Both> {
   const sentLater = sentIn(later, sent.folder, later.laterPathOf(sent));
-  if (sentLater === 'unknown') return undefined;
-  if (sentLater === undefined) return () => 'gone';
-  if (sentLater.sha256 === sent.sha256) return (range) => range;
+  if (sentLater === 'unknown') return allAre('unknown');
+  if (sentLater === undefined) return allAre('gone');
+  if (sentLater.sha256 === sent.sha256) return allAre('same');
   const linesOf = async (id: string, file: SentFile): Promise<readonly string[] | undefined> => {
     const text = await readSentText(join(later.runsFolder, id), file, later.decode);
     return text && splitLines(text.text);
   };
   const [before, after] = [await linesOf(run, sent), await linesOf(later.run.id, sentLater)];
-  if (before === undefined || after === undefined) return undefined;
-  const mapRange = followLines(before, after);
-  return (range) => {
-    const { drift, startLine, endLine } = mapRange(range);
-    if (drift === 'unknown') return undefined;
-    if (drift === 'gone') return 'gone';
-    if (drift !== 'changed') return { startLine, endLine };
-    // Changed lines may be other code that replaced the earlier code.
-    const isEdit = isEditOf(
-      after.slice(startLine - 1, endLine),
-      before.slice(range.startLine - 1, range.endLine),
-    );
-    return isEdit === undefined ? undefined : isEdit ? { startLine, endLine } : 'gone';
-  };
+  if (before === undefined || after === undefined) return allAre('unknown');
+  return { toLater: followLines(before, after), toOwn: followLines(after, before) };
+}
+
+/** Finds out which files of earlier findings may have moved, of those with a quote that is left in a file of the same name. */
+async function readMoves(
+  later: LaterRun,
+  ours: readonly Candidate[],
+  theirs: readonly Candidate[],
+): Promise<void> {
+  const quotesLeft = new Set(ours.flatMap(({ isPaired, namedQuote }) => (isPaired ? [] : namedQuote)));
+  const sentWith = new Map<string, ReturnType<typeof readSentWith>>();
+  for (const each of theirs) {
+    const { run, sent } = each.finding;
+    const [file] = sent;
+    if (each.isPaired || file === undefined || !quotesLeft.has(each.namedQuote)) continue;
+    if (sentIn(later, file.folder, later.laterPathOf(file)) !== undefined) continue;
+    const key = JSON.stringify([run, file.target]);
+    const reading = sentWith.get(key) ?? readSentWith(file, join(later.runsFolder, run));
+    sentWith.set(key, reading);
+    const files = await reading;
+    each.mayHaveMovedTo = (path) => files?.has(path) === false;
+  }
 }
 
 /**

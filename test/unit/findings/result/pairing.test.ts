@@ -25,7 +25,41 @@ const policy = { title: 'Policy', cwe: 1 };
 type Reported = readonly [sent: Sent | undefined, ...findings: readonly object[]];
 
 /** A decision about the first finding of the first run `holds` in the second one, is `said`, or there is `none`. */
-for (const [name, first, second, wanted] of [
+type Case = readonly [name: string, first: Reported, second: Reported, wanted: string];
+const edited = (line: number, text: string): Sent => ({ 'src/a.js': lines.with(line - 1, text).join('\n') });
+const inLib = { ...X, file: 'lib/a.js' };
+const movedToLib = { 'lib/a.js': `import x;\n${a}` };
+
+const F210: readonly Case[] = [
+  [
+    'the title on fewer lines',
+    [sent, { ...unquoted, end_line: 6 }],
+    [moved, { ...unquoted, line: 6 }],
+    'holds',
+  ],
+  [
+    'the title on more lines, with another quote',
+    [sent, X],
+    [moved, { ...X, line: 5, snippet: `statement(2);\n${quote}` }],
+    'holds',
+  ],
+  ['the title on a line that was edited', [sent, unquoted], [edited(4, 'statement(33);'), unquoted], 'said'],
+  ['the title on a line with other code', [sent, unquoted], [edited(4, 'exec(input);'), unquoted], 'said'],
+  [
+    'the title, and an edited line below it that is reported, too',
+    [sent, unquoted],
+    [edited(6, 'statement(55);'), { ...unquoted, end_line: 6 }],
+    'said',
+  ],
+  [
+    'the title, and an edited line below it that was reported, too',
+    [sent, { ...unquoted, end_line: 6 }],
+    [edited(6, 'statement(55);'), unquoted],
+    'said',
+  ],
+];
+
+const F185: readonly Case[] = [
   ['live: the pair, method and address', [undefined, L], [undefined, M], 'holds'],
   [
     'live: among several, the title decides',
@@ -60,8 +94,21 @@ for (const [name, first, second, wanted] of [
     [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }],
     'holds',
   ],
-] satisfies readonly [string, Reported, Reported, string][])
-  test(`F185 a decision in the next run: ${name}`, async (t) => {
+  ['the quote in a file that was moved and edited', [sent, X], [movedToLib, { ...inLib, line: 5 }], 'said'],
+  ['the quote in a new file beside the old one', [sent, X], [{ ...sent, ...movedToLib }, inLib], 'none'],
+  [
+    'the quote in an edited file that was there',
+    [{ ...sent, 'lib/a.js': '' }, X],
+    [movedToLib, inLib],
+    'none',
+  ],
+];
+
+for (const [title, [name, first, second, wanted]] of [
+  ...F185.map((each) => ['F185 a decision in the next run', each] as const),
+  ...F210.map((each) => ['F210 a decision about code in the next run', each] as const),
+])
+  test(`${title}: ${name}`, async (t) => {
     const history = await startHistory(t);
     const [before, after] = [first, second].map(([files, ...findings]) => ({ files, findings }));
     const [one, next] = [

@@ -73,6 +73,8 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
       /** The vulnerability of each finding, its reported keys, and the settled keys. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
+      /** Vulnerabilities by the names that their reports got. */
+      const named = new Map<string, Set<number>>();
       /** Each with its last valid day. */
       const settled = new Map<string, string>();
       let today = dayAfter(Date.now());
@@ -110,6 +112,10 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
           truth.set(`${run.id} ${String(each.finding.index)}`, at);
           // A partial run is not shown until the next complete one, unless chosen.
           keys[at]?.add(keyOf(each));
+          named.set(each.name, (named.get(each.name) ?? new Set()).add(at));
+          // It stands for the earlier one on its lines, too, also where other code is there now.
+          for (const name of each.maybe)
+            for (const earlier of named.get(name) ?? []) keys[earlier]?.add(keyOf(each));
           reported.add(at);
         }
         const isVisible = ({ triage }: ShownFinding): boolean => !isSettled(triage.state);
