@@ -11,6 +11,7 @@ import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
 import { uploadsToRemove } from './state/retention.ts';
 import { hasRemoteResults, isFinal, isLive, type Run, runIdOf } from './state/run.ts';
 import { sendCancellation } from './steps/cancelRun.ts';
+import { saveRecord } from './steps/endRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
 import { removeUploads } from './steps/removeUploads.ts';
 import type { RunDeps } from './steps/step.ts';
@@ -215,14 +216,11 @@ export class RunTracker implements Disposable {
 
   /** Cancelled or failed, nothing has changed. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
-    const { log, workOut } = this.#deps;
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    const signal = this.#untilStopped(cancelled);
-    const again = await downloadAgain(run, { ...this.#deps, signal });
-    await workOut?.(again, signal).catch((error: unknown) => {
-      log.warn(`Run ${id}: its findings could not be worked out: ${String(error)}`);
-    });
+    const deps = { ...this.#deps, signal: this.#untilStopped(cancelled) };
+    const recordSaved = await saveRecord(await downloadAgain(run, deps), deps);
+    if (recordSaved !== undefined) await this.#deps.store.apply(id, recordSaved);
   }
 
   /** Tries once. Returns the first failure, after which some uploads may be left. */

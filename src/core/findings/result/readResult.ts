@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AskOptions, askWorker } from '../../askWorker.ts';
-import { AssessmentError, workerCrash } from '../../errors.ts';
+import { AssessmentError, knownError, workerCrash } from '../../errors.ts';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import { artifactPath, type Run } from '../../run/state/run.ts';
@@ -76,9 +76,21 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
   return made;
 }
 
-/** Saves the result of a run, with the sent texts that its findings point at. Throws what `readResult` throws. */
+/**
+ * Works out a run anew, and saves its result and the uploaded texts that its findings point at. Resolves also where nothing
+ * better can come: without findings, for a malformed file, and beyond a limit. Throws what may succeed later.
+ */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
-  if (hasFindings(run)) await readResult(run, source, signal);
+  if (!hasFindings(run)) return;
+  try {
+    await workOutRun(run, source, signal);
+  } catch (error) {
+    if (['malformedFindings', 'findingsTooLarge'].includes(knownError(error).kind)) return;
+    throw error;
+  }
+  const { runs, memory } = source;
+  if (memory.unsaved.has(run.id))
+    throw new AssessmentError('storage', { subject: join(runs.folderOf(run.id), resultName) });
 }
 
 async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<ResultHead | undefined> {

@@ -6,8 +6,10 @@ import { answerOf } from '../../yieldingWork.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
 import { retryAfterMs } from '../state/delays.ts';
 import { next } from '../state/next.ts';
+import { needsArchives } from '../state/retention.ts';
 import { dayMs, isLive, type LiveRun, type Run } from '../state/run.ts';
 import { cleanUp, removeAbandonedStarts } from '../steps/cleanUp.ts';
+import { saveRecord } from '../steps/endRun.ts';
 import { poll, toStepFailed } from '../steps/poll.ts';
 import { circumstances, type DriveDeps } from '../steps/step.ts';
 import type { Waker } from '../state/delays.ts';
@@ -30,6 +32,8 @@ export class DrivingWindow {
   #isBeating = false;
   /** When this window last cleaned up, by the monotonic clock. */
   #cleanedAt = -Infinity;
+  /** The runs whose findings this window has tried to work out again. */
+  readonly #tried = new Set<string>();
   #isAsking = false;
   /** True while the workbench does not answer: it is gone, although its extension host lives. */
   #isTornAway = false;
@@ -155,8 +159,29 @@ export class DrivingWindow {
       await removeAbandonedStarts(this.#deps);
       if (clock.monotonic() - this.#cleanedAt >= dayMs && (await cleanUp(this.#deps)))
         this.#cleanedAt = clock.monotonic();
+      await this.#saveRecords();
     } catch (error) {
       log.warn(`Old files could not be removed: ${String(error)}`);
+    }
+  }
+
+  /** Works out, once in a window, the findings that no window could work out before. */
+  async #saveRecords(): Promise<void> {
+    const { store } = this.#deps;
+    const isToTry = (run: Run): boolean => needsArchives(run) && !this.#tried.has(run.id);
+    for (const { id } of store.all().filter(isToTry)) {
+      const lease = await this.takeLease(id);
+      if (lease === undefined) continue;
+      this.#tried.add(id);
+      try {
+        const run = await store.refresh(id);
+        if (run === undefined || !needsArchives(run)) continue;
+        const signal = AbortSignal.any([this.stopped, lease.lost]);
+        const recordSaved = await saveRecord(run, { ...this.#deps, signal });
+        if (recordSaved !== undefined) await store.apply(id, recordSaved);
+      } finally {
+        await lease.release();
+      }
     }
   }
 

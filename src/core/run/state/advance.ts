@@ -45,7 +45,8 @@ export type RunEvent = { readonly at: number } & (
     }
   /** An artifact is here, or is given up with its failure. */
   | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
-  | { readonly type: 'collected' }
+  | { readonly type: 'collected'; readonly lacksRecord?: boolean }
+  | { readonly type: 'recordSaved' }
   /** Without an intent before there was one. */
   | { readonly type: 'failed'; readonly intendedAt?: number; readonly failure: Failure }
   | { readonly type: 'abandoned' }
@@ -100,7 +101,9 @@ export function advance(run: Run, event: RunEvent): Run {
     case 'artifactDownloaded':
       return run.state === 'collecting' ? withArtifact(run, event.artifact) : run;
     case 'collected':
-      return run.state === 'collecting' ? collected(run, at) : run;
+      return run.state === 'collecting' ? { ...collected(run, at), lacksRecord: event.lacksRecord } : run;
+    case 'recordSaved':
+      return run.lacksRecord === true ? { ...run, lacksRecord: false } : run;
     case 'failed':
       return failed(run, event.failure, at);
     case 'abandoned':
@@ -114,7 +117,7 @@ export function advance(run: Run, event: RunEvent): Run {
       return isLive(run) ? unwatched(run, at) : run;
     case 'downloadedAgain':
       return isFinal(run) && 'exit' in run && run.exit !== undefined
-        ? { ...run, artifacts: [...event.artifacts] }
+        ? { ...run, artifacts: [...event.artifacts], lacksRecord: true }
         : run;
     case 'archivesRemoved':
       return { ...run, archivesRemovedAt: at };
@@ -215,7 +218,7 @@ function unwatched(run: LiveRun, at: number): Run {
   if (run.state !== 'collecting')
     return { ...toFailed(run, failure, at), runId, dispatchedAt, noticeDue: false };
   const artifacts = run.exit.artifacts.map((name) => keptOrFailed(run, name, failure));
-  return { ...collected({ ...run, artifacts }, at), noticeDue: false };
+  return { ...collected({ ...run, artifacts }, at), noticeDue: false, lacksRecord: true };
 }
 
 /** A refusal undoes only the cancellation that it answers: an earlier one, whose answer was lost, may have been accepted. */

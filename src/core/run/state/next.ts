@@ -63,10 +63,11 @@ function notice(run: Run): Next[] {
   return run.noticeDue ? [{ step: 'announce', run }] : [];
 }
 
-/** They go with the results. Until every artifact is here, the text that findings point at is taken from them. */
+/** Until every artifact is here and worked out, the text that findings point at is taken from them. */
 function archives(run: Run): Next[] {
   const lacksResults = 'artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined);
-  return hasArchives(run) && lacksResults !== true ? [{ step: 'removeArchives', run }] : [];
+  const areNeeded = lacksResults === true || run.lacksRecord === true;
+  return hasArchives(run) && !areNeeded ? [{ step: 'removeArchives', run }] : [];
 }
 
 function uploads(run: Run, { deletesSource, now }: Circumstances): Next[] {

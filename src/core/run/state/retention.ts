@@ -26,6 +26,11 @@ export function hasArchives({ archivesRemovedAt, targets }: Run): boolean {
   return archivesRemovedAt === undefined && targets.some(({ archive }) => archive !== undefined);
 }
 
+/** True while the findings of an ended run are still to be worked out with the text in its archives. */
+export function needsArchives(run: Run): boolean {
+  return hasArchives(run) && run.lacksRecord === true;
+}
+
 /** True for archives that are kept no longer, even if the run may need them. */
 export function hasOldArchives(run: Run, now: number): boolean {
   return hasArchives(run) && now - run.createdAt > maxArchiveAgeMs;

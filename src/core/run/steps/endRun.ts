@@ -8,23 +8,34 @@ import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
 
-/** Works out the findings; the run ends even if that fails. May be repeated: the result is replaced. */
-export async function workOut(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
-  const collected: EventOf<'collected'> = { type: 'collected', at: deps.clock.now() };
+type RecordDeps = Pick<StepDeps, 'clock' | 'log' | 'workOut' | 'signal'>;
+
+/** Works out the findings; the run ends even if that fails. */
+export async function workOut(run: RunIn<'collecting'>, deps: RecordDeps): Promise<EventOf<'collected'>> {
+  const collected = { type: 'collected', at: deps.clock.now() } as const;
+  // What a run's findings mean depends on how it ends.
+  const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps);
+  // The next window works them out.
+  deps.signal.throwIfAborted();
+  return { ...collected, lacksRecord: recordSaved === undefined };
+}
+
+/** Works out the findings of an ended run. Undefined where that failed, and a later window is to try again. */
+export async function saveRecord(
+  run: Run,
+  { clock, log, workOut: work, signal }: RecordDeps,
+): Promise<EventOf<'recordSaved'> | undefined> {
   const ended = new AbortController();
-  const signal = AbortSignal.any([deps.signal, ended.signal]);
   try {
-    // What a run's findings mean depends on how it ends.
-    const work = Promise.resolve(deps.workOut?.(advance(run, collected), signal));
-    await answerOf(work, 'findings', { clock: deps.clock, maxMs: maxWorkOutMs });
+    const saving = Promise.resolve(work?.(run, AbortSignal.any([signal, ended.signal])));
+    await answerOf(saving, 'findings', { clock, maxMs: maxWorkOutMs });
+    return { type: 'recordSaved', at: clock.now() };
   } catch (error) {
-    // The next window works them out.
-    deps.signal.throwIfAborted();
-    deps.log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
+    log.warn(`Run ${run.id}: its findings could not be worked out: ${String(error)}`);
+    return undefined;
   } finally {
     ended.abort();
   }
-  return collected;
 }
 
 /**

@@ -191,6 +191,21 @@ test('working out a result ends with the reason of the signal', async (t) => {
   await assert.rejects(saving, (error) => error === reason);
 });
 
+test('F203 saving a result fails where it may succeed later, and not where it never can', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const save = (run: Run, changes: Partial<ResultSource> = {}): Promise<void> =>
+    saveResult(run, { ...sourceOf(fixture), ...changes });
+  const whole = await fixture.addRun(['shop'], listOf('a'));
+  await assert.rejects(save(whole, { workerFile: '/no/such/worker.cjs' }), { kind: 'workerCrashed' });
+  await rm(resultFileOf(fixture, whole));
+  await mkdir(resultFileOf(fixture, whole));
+  await assert.rejects(save(whole), { kind: 'storage' });
+  const malformed = await fixture.storeRun(['shop'], '[');
+  await save(malformed);
+  await truncate(path.join(fixture.runs.folderOf(malformed.id), 'findings.json'), 2 ** 40);
+  await save(malformed);
+});
+
 test('F165 a decision and a link find the finding on a machine that does not know what was sent', async (t) => {
   const found = listOf('sandbox/src/a', 'sandbox/src/b');
   const [uploaded, tracked, other] = [

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { killHolder } from '../deadProcess.ts';
-import { pass } from '../passTime.ts';
-import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { trackRunThatEndsUnseen } from '../seededRuns.ts';
-
-const localArchives = async (folder: string): Promise<string[]> =>
-  (await readdir(folder)).filter((name) => name.startsWith('archive-'));
+import { setUpWindow } from '../runWindow.ts';
 
 describe('the archives of a run', () => {
   test('have the type configured for their folder', async (t) => {
@@ -83,83 +77,5 @@ describe('the archives of a run', () => {
       { path: string }[]
     >;
     assert.deepEqual([entries.map(({ path }) => path), all.length], [['app.js', 'stays.js'], 120]);
-  });
-});
-
-describe('working out the findings', () => {
-  test('is requested once, while artifacts and archives are available', async (t) => {
-    const fixture = await setUpFixture(t);
-    const seen: string[][] = [];
-    const window = openWindow(t, fixture, {
-      workOut: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
-    });
-    const run = await window.start();
-    assert.ok(run.state === 'running');
-    await fixture.service.finishRun(run.runId);
-    await window.untilEnded(run.id);
-    assert.equal(seen.length, 1);
-    for (const name of ['archive-0.tar.gz', 'findings.json', 'report.md'])
-      assert.ok(seen[0]?.includes(name), name);
-  });
-
-  test('ends after a minute at most, and the log has the cause', async (t) => {
-    const { fixture, window } = await setUpWindow(t, {
-      workOut: (_run, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
-    });
-    const run = await window.start();
-    assert.ok(run.state === 'running');
-    await fixture.service.finishRun(run.runId);
-    const ended = await window.untilEnded(run.id);
-    assert.ok(ended.state === 'succeeded');
-    assert.ok(window.warnings.some((line) => line.includes(run.id) && line.includes('noAnswer')));
-    assert.equal(window.ended.length, 1);
-  });
-
-  test('is left to the window that has taken the lease over', async (t) => {
-    const fixture = await setUpFixture(t);
-    const id = await trackRunThatEndsUnseen(t, fixture);
-    const begun = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
-    const slow = openWindow(t, fixture, {
-      workOut: (_run, signal) =>
-        new Promise((_resolve, reject) => {
-          begun[0].resolve(undefined);
-          signal.addEventListener('abort', () => reject(signal.reason as Error));
-        }),
-    });
-    void slow.tracker.resume();
-    await fixture.passUntil(begun[0].promise);
-    const done = Promise.withResolvers<undefined>();
-    const next = openWindow(t, fixture, {
-      workOut: () => {
-        begun[1].resolve(undefined);
-        return done.promise;
-      },
-    });
-    await killHolder(fixture, id);
-    void next.tracker.resume();
-    await fixture.passUntil(begun[1].promise);
-    await pass(fixture, 15_000);
-    assert.equal((await next.store.refresh(id))?.state, 'collecting');
-    done.resolve(undefined);
-    assert.equal((await next.untilEnded(id)).state, 'succeeded');
-    assert.deepEqual([slow.ended.length, next.ended.length], [0, 1]);
-  });
-
-  test('is named in the log if it cannot be stored, and delays neither the end nor the clean-up', async (t) => {
-    const fixture = await setUpFixture(t);
-    let asked = 0;
-    const window = openWindow(t, fixture, {
-      workOut: () => {
-        asked += 1;
-        return Promise.reject(new Error('invented'));
-      },
-    });
-    const run = await window.start();
-    assert.ok(run.state === 'running');
-    await fixture.service.finishRun(run.runId);
-    const ended = await window.until(run.id, (each) => each.targets[0]?.upload?.state === 'deleted');
-    assert.deepEqual([ended.state, asked], ['succeeded', 1]);
-    assert.deepEqual(await localArchives(window.store.folderOf(run.id)), []);
-    assert.ok(window.lines.some((line) => line.includes(run.id) && line.includes('invented')));
   });
 });

@@ -63,6 +63,17 @@ describe('advance', () => {
   const after = (run: Run, ...names: (keyof typeof eventOf)[]): Run =>
     names.map((name) => eventOf[name]).reduce<Run>(advance, run);
 
+  test('F203 a run lacks its record until that is saved, also after another download, or with a stop before', () => {
+    const at = 10;
+    const lacks = (run: Run): boolean | undefined => run.lacksRecord;
+    const ended = advance(runOf.collecting, { type: 'collected', lacksRecord: true, at });
+    const saved = advance(ended, { type: 'recordSaved', at });
+    const again = advance(saved, { type: 'downloadedAgain', artifacts: [], at });
+    const stopped = advance(runOf.collecting, { type: 'unwatched', at: Number.MAX_SAFE_INTEGER });
+    assert.deepEqual([ended, saved, again, stopped].map(lacks), [true, false, true, true]);
+    assert.equal(advance(saved, { type: 'recordSaved', at }), saved);
+  });
+
   test('a dispatch is not intended before a file is confirmed', () => {
     const run = after(runOf.preparing, 'reserved');
     assert.equal(advance(run, eventOf.dispatchIntended), run);
@@ -187,7 +198,7 @@ describe('advance', () => {
     for (const [state, run] of Object.entries(runOf)) {
       const next = advance(run, { type: 'downloadedAgain', artifacts, at: 1 });
       const isKnown = state === 'succeeded' || state === 'aborted';
-      assert.deepEqual(next, isKnown ? { ...run, artifacts } : run, state);
+      assert.deepEqual(next, isKnown ? { ...run, artifacts, lacksRecord: true } : run, state);
     }
   });
 

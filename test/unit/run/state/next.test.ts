@@ -54,6 +54,11 @@ const table: readonly Row[] = [
     settled({ archivesRemovedAt: undefined, artifacts: [here, missing] }),
     [],
   ],
+  [
+    'with archives, but no record',
+    settled({ archivesRemovedAt: undefined, artifacts: [here], lacksRecord: true }),
+    [],
+  ],
   ['succeeded, source kept', settled({ targets: [{ ...target, upload }] }), [], { deletesSource: false }],
   ['imported', runOf.imported, []],
 ];

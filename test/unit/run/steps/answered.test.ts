@@ -73,10 +73,10 @@ test('an answer other than EXITED says nothing of an end', () => {
 });
 
 test('F59 only exits without a result in a row count together, and not by the wall clock', async () => {
-  const [clock, since, seconds] = [new VirtualClock(), new Map<string, number>(), [] as number[]];
+  const [clock, firstSeen, seconds] = [new VirtualClock(), new Map<string, number>(), [] as number[]];
   for (const said of [emptyExit, emptyExit, stillRunning, emptyExit]) {
     const client = { describe: () => Promise.resolve(said) } as unknown as AssessmentClient;
-    const deps = { clientFor: () => client, clock, since };
+    const deps = { clientFor: () => client, clock, firstSeen };
     const { emptyMs = NaN } = await poll(runOf.running as RunIn<'running'>, deps);
     seconds.push(Math.floor(emptyMs / 1_000));
     clock.advance(1_000);
