@@ -49,7 +49,14 @@ export interface ReadDecisions {
   /** Whether they are new depends on the findings that they are about. */
   readonly inbox: readonly Proposal[];
   readonly failures: readonly AssessmentError[];
+  readonly shared: SharedFiles;
+}
+
+interface SharedFiles {
   readonly files: ReadonlyMap<string, SharedFile>;
+  /** Of the folder, before its files were read; undefined if not all could be. */
+  readonly stamp?: string | undefined;
+  readonly failure?: AssessmentError | undefined;
 }
 
 interface SharedFile extends Omit<Proposal, 'entry'> {
@@ -69,27 +76,32 @@ type Calls = Pick<FolderCalls, 'ask'>;
 
 /**
  * Returns `known` if nothing changed. What cannot be read is in `failures`; of a folder that does
- * not answer in time, the shared decisions are those that are known.
+ * not answer in time, the shared decisions are those that are known. Each shared file is looked at
+ * if files were added or removed, or if `looksAtEach` is true: one may be edited in place.
  */
 export async function readDecisions(
   folder: string,
   place: TriagePlace,
   calls: Calls,
-  known?: ReadDecisions,
+  {
+    known,
+    looksAtEach = true,
+  }: { readonly known?: ReadDecisions | undefined; readonly looksAtEach?: boolean } = {},
 ): Promise<ReadDecisions> {
-  const [bookMark, { files, failure: sharedFailure }] = await Promise.all([
+  const [bookMark, shared] = await Promise.all([
     markOf(place.book).catch((error: unknown) => String(error)),
-    readShared(folder, place.shared, calls, known?.files),
+    readShared(folder, place.shared, calls, known?.shared, looksAtEach),
   ]);
+  const { files } = shared;
   const marks = [...files].map(([name, file]) => `${name} ${file.mark}`);
-  const mark = JSON.stringify([bookMark, place.shared, sharedFailure?.message, ...marks]);
+  const mark = JSON.stringify([bookMark, place.shared, shared.stamp, shared.failure?.message, ...marks]);
   if (known?.mark === mark) return known;
   const { book, failure } = await readBookFile(place.book);
-  const failures = [failure, sharedFailure].filter((each) => each !== undefined);
-  return { folder, place, mark, book, inbox: inboxOf(files, book), failures, files };
+  const failures = [failure, shared.failure].filter((each) => each !== undefined);
+  return { folder, place, mark, book, inbox: inboxOf(files, book), failures, shared };
 }
 
-function inboxOf(files: ReadDecisions['files'], book: TriageBook | undefined): readonly Proposal[] {
+function inboxOf(files: SharedFiles['files'], book: TriageBook | undefined): readonly Proposal[] {
   const own = new Map([...(book?.entries.values() ?? [])].map(({ sharedAs, at }) => [sharedAs, at]));
   return [...files].flatMap(([name, { path, entry, writtenAt }]) =>
     entry === undefined || own.get(name) === entry.at || entry.at <= (book?.answers.get(name) ?? -Infinity)
@@ -164,16 +176,19 @@ async function readShared(
   folder: string,
   path: string | undefined,
   calls: Calls,
-  known: ReadDecisions['files'] = new Map(),
-): Promise<Pick<ReadDecisions, 'files'> & { readonly failure?: AssessmentError | undefined }> {
+  known: SharedFiles = { files: new Map() },
+  looksAtEach: boolean,
+): Promise<SharedFiles> {
   const files = new Map<string, SharedFile>();
   if (path === undefined) return { files };
   const end = performance.now() + maxReadMs;
   try {
-    const names = await calls.ask(folder, async () => {
+    const stamp = await calls.ask(folder, async () => {
       await refuseOutside(folder, path);
-      return namesIn(path);
+      return markOf(path);
     });
+    if (!looksAtEach && stamp !== undefined && stamp === known.stamp) return known;
+    const names = await calls.ask(folder, () => namesIn(path));
     let bytesLeft = maxFolderBytes;
     const read = async (name: string): Promise<void> => {
       const there = join(path, name);
@@ -183,7 +198,7 @@ async function readShared(
       const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;
       const mark = toMark(found);
-      const former = known.get(name);
+      const former = known.files.get(name);
       const isKnown = former?.mark === mark;
       const entry = isKnown ? former.entry : isReadable ? await readEntry(there, size) : undefined;
       files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
@@ -200,11 +215,11 @@ async function readShared(
         : unread === undefined
           ? undefined
           : damaged(join(path, unread));
-    return { files: sorted, failure };
+    return { files: sorted, stamp, failure };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { files };
     const isLate = error instanceof AssessmentError && error.kind === 'noAnswer';
-    return { files: isLate ? known : files, failure: toStorageError(error, path) };
+    return { files: isLate ? known.files : files, failure: toStorageError(error, path) };
   }
 }
 

@@ -70,26 +70,29 @@ export class TriageStore {
 
   readonly onDidChange: Event<void>;
 
-  /** Reads what is new or changed of these folders' decisions; reading errors are in `failures`. */
+  /** Reads what is new of these folders' decisions; reading errors are in `failures`. */
   load(folders: Iterable<string>): Promise<void> {
-    return this.#queued(() => this.#loadAll(folders));
+    return this.#queued(() => this.#loadAll(folders, false));
   }
 
-  /** Reads what changed on disk, and notices acceptances that have ended. */
+  /** Reads what changed on disk, also in shared files that were edited, and notices acceptances that have ended. */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
-      return this.#loadAll([...this.#books.values()].map(({ folder }) => folder));
+      return this.#loadAll(
+        [...this.#books.values()].map(({ folder }) => folder),
+        true,
+      );
     });
     return this.#nextReload;
   }
 
-  async #loadAll(folders: Iterable<string>): Promise<void> {
+  async #loadAll(folders: Iterable<string>, looksAtEach: boolean): Promise<void> {
     const today = dayAfter(this.#deps.clock.now());
     if (today !== this.#day) this.#version += 1;
     this.#day = today;
     const different = new Map([...folders].map((folder) => [pathKey(folder), folder]));
-    await Promise.all([...different.values()].map((folder) => this.#load(folder)));
+    await Promise.all([...different.values()].map((folder) => this.#load(folder, looksAtEach)));
   }
 
   /** Changes whenever `get` may return something else. */
@@ -282,10 +285,13 @@ export class TriageStore {
     });
   }
 
-  async #load(folder: string): Promise<ReadDecisions> {
+  async #load(folder: string, looksAtEach = false): Promise<ReadDecisions> {
     const known = this.#books.get(pathKey(folder));
     const name = known?.folder ?? folder;
-    const read = await readDecisions(name, this.#deps.placeFor(name), this.#deps.calls, known);
+    const read = await readDecisions(name, this.#deps.placeFor(name), this.#deps.calls, {
+      known,
+      looksAtEach,
+    });
     if (read === known) return read;
     for (const { message, data } of read.failures)
       this.#deps.log.warn(`Triage decisions cannot all be read (${data.subject ?? ''}): ${message}`);

@@ -161,6 +161,33 @@ test('F122 of a shared file that grows while it is read, no more is read than it
   assert.equal(store.failures()[0]?.kind, 'triageDamaged');
 });
 
+test('a load looks at shared decisions only after one was added or removed, a reload always', async (t) => {
+  const { shop, decisions, good, open, proposalsIn } = await shareDecision(t);
+  const store = await open('theirs');
+  let looks = 0;
+  const look = disk.lstat;
+  const looking = t.mock.method(disk, 'lstat', (file: string, options: { bigint: true }) => {
+    if (path.dirname(file) === decisions) looks += 1;
+    return look(file, options);
+  });
+  t.after(() => {
+    looking.mock.restore();
+    syncBuiltinESMExports();
+  });
+  syncBuiltinESMExports();
+  const file = path.join(decisions, good);
+  const edited = (await readFile(file, 'utf8')).replace('"fixed"', '"confirmed"');
+  const states = () => proposalsIn(store).map(({ entry: { state } }) => state);
+  await writeFile(file, edited);
+  await store.load([shop]);
+  assert.deepEqual([looks, states()], [0, ['fixed']]);
+  await store.reload();
+  assert.deepEqual([looks, states()], [1, ['confirmed']]);
+  await writeFile(path.join(decisions, 'other.json'), edited);
+  await store.load([shop]);
+  assert.deepEqual([looks, states()], [3, ['confirmed', 'confirmed']]);
+});
+
 test('F181 beside 10,000 other files one’s own decisions count, and what was not read is said', async (t) => {
   const { decisions, good, open, decide, statesIn } = await shareDecision(t);
   for (let at = 0; at <= 10_000; at += 1)
