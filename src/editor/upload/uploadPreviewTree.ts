@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { type FolderSum, levelBelow } from '../../core/upload/choose/choices.ts';
 import type { NotUploaded, NotUploadedReason } from '../../core/upload/choose/prepareUpload.ts';
-import type { UnreadByGit } from '../../core/upload/ignore/readIgnoreFile.ts';
+import type { UnreadRules } from '../../core/upload/ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../../core/upload/ignore/ignoreRules.ts';
 import type { IndexProblem } from '../../core/upload/ignore/gitIndex.ts';
 import type { UnreadIndex } from '../../core/upload/ignore/trackedFiles.ts';
@@ -72,14 +72,14 @@ function levelOf(prepared: Prepared, folder?: FolderSum): PreviewNode[] {
 }
 
 function reasonsOf(prepared: Prepared): PreviewNode[] {
-  const { leftOut, unreadByGit, unreadIndexes } = prepared.selection;
+  const { leftOut, unreadRules, unreadIndexes } = prepared.selection;
   const groups = Map.groupBy(leftOut, ({ reason }) => reasonLabel(reason));
   return [
     ...[...groups].map(([label, items]) => ({
       item: line(label, Collapsed, formatNumber(items.length)),
       children: () => capped(items.map((item) => () => leftOutNode(prepared, item))),
     })),
-    ...(unreadByGit.length === 0 ? [] : [unreadByGitNode(unreadByGit)]),
+    ...(unreadRules.length === 0 ? [] : [unreadRulesNode(unreadRules)]),
     ...(unreadIndexes.length === 0 ? [] : [unreadIndexesNode(unreadIndexes)]),
   ];
 }
@@ -130,17 +130,20 @@ function leftOutNode(prepared: Prepared, { path, reason }: NotUploaded): Preview
   };
 }
 
-function unreadByGitNode(files: readonly UnreadByGit[]): PreviewNode {
+function unreadRulesNode(files: readonly UnreadRules[]): PreviewNode {
   return notesNode(
-    { label: t('Ignore files that Git can’t read'), icon: 'warning' },
-    t('Git doesn’t apply all rules of these files, so files that they name may be uploaded.'),
-    files.map(({ file, problem }) => [
-      file,
-      problem === 'utf16'
-        ? t('UTF-16: Git finds no rules in it. Save it as UTF-8.')
-        : t('Contains NUL bytes: Git ignores what follows one in a line.'),
-    ]),
+    { label: t('Ignore rules that don’t apply'), icon: 'warning' },
+    t('Some rules of these files don’t apply, so files that they name may be uploaded.'),
+    files.map(({ file, problem }) => [file, ruleProblemLabel(problem)]),
   );
+}
+
+function ruleProblemLabel(problem: UnreadRules['problem']): string {
+  return {
+    utf16: t('UTF-16: Git finds no rules in it. Save it as UTF-8.'),
+    nul: t('Contains NUL bytes: Git ignores what follows one in a line.'),
+    notOnDisk: t('Not on disk because of a sparse checkout. Git applies its rules, and VS Code doesn’t.'),
+  }[problem];
 }
 
 function unreadIndexesNode(indexes: readonly UnreadIndex[]): PreviewNode {

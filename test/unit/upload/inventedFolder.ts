@@ -23,7 +23,7 @@ export function selection(paths: readonly string[]): Selection {
     files,
     leftOut: [],
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-    unreadByGit: [],
+    unreadRules: [],
     unreadIndexes: [],
   };
 }

@@ -12,9 +12,10 @@ export type ObjectFormat = 'sha1' | 'sha256';
 export interface IndexEntries {
   /**
    * Called for each file in byte order, also for a submodule, and for each stage of a merge. A name is relative
-   * to the working tree, with a character for each byte. False: the caller can keep no more.
+   * to the working tree, with a character for each byte. A sparse checkout skips files. False: the caller can
+   * keep no more.
    */
-  readonly onFile: (name: string, isSubmodule: boolean) => boolean;
+  readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /** Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends in `/`. */
   readonly isOnDisk: (folder: string) => boolean;
 }
@@ -93,7 +94,9 @@ function* read(
     if (at > end) return 'damaged';
     const type = content.readUInt32BE(start + 24) & 0o170000;
     const flags = content.readUInt16BE(at - 2);
-    if ((flags & 0x4000) !== 0) at += 2;
+    const isExtended = (flags & 0x4000) !== 0;
+    const isSkipped = isExtended && (content.readUInt16BE(at) & 0x4000) !== 0;
+    if (isExtended) at += 2;
     let kept = 0;
     if (version === 4) {
       let byte = content[at++] ?? 0;
@@ -116,7 +119,7 @@ function* read(
     if (name === '') hasEmptyName = true;
     else if (name < before) return 'damaged';
     else if (type === 0o040000) hasSparseFolder ||= isOnDisk(name);
-    else if (!onFile(name, type === 0o160000)) return 'tooLarge';
+    else if (!onFile(name, { isSubmodule: type === 0o160000, isSkipped })) return 'tooLarge';
     if (name !== '') before = name;
   }
   const problem = extensionProblem(content, at, end);

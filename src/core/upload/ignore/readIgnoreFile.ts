@@ -7,18 +7,18 @@ import { toGitBytes } from './pattern.ts';
 
 export const maxIgnoreFileBytes = 2_000_000;
 
-/** An ignore file whose rules git does not read as they were meant: UTF-16, or lines with a NUL, which ends a line for git. */
-export interface UnreadByGit {
+/** An ignore file with rules that don't apply: UTF-16, after a NUL, or in Git's index instead of on disk. */
+export interface UnreadRules {
   /** As in `IgnoreRule`. */
   readonly file: string;
-  readonly problem: 'utf16' | 'nul';
+  readonly problem: 'utf16' | 'nul' | 'notOnDisk';
 }
 
 /** An ignore file of git, as bytes; undefined without one. Throws `sourceUnreadable`. */
 export function readGitFile(
   path: string,
   { followLink }: { followLink: boolean },
-): { content: Uint8Array; problem: UnreadByGit['problem'] | undefined } | undefined {
+): { content: Uint8Array; problem: UnreadRules['problem'] | undefined } | undefined {
   const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
   if (content === undefined) return undefined;
   // By its byte order mark.
@@ -31,22 +31,19 @@ export function readGitFile(
  * also for a link, a folder, and what is not UTF-8 text: it must never mean that nothing is excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
-  const content = readWritten(path);
+  let content: Buffer | undefined;
+  try {
+    content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: false });
+  } catch (error) {
+    if (!(error instanceof AssessmentError)) throw error;
+    throw unreadable(path, error.data.detail ?? '', error);
+  }
   if (content === undefined) {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     throw unreadable(path, 'EFTYPE');
   }
   if (!isUtf8(content) || content.includes(0)) throw unreadable(path, 'EILSEQ');
   return content;
-}
-
-function readWritten(path: string): Buffer | undefined {
-  try {
-    return readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink: false });
-  } catch (error) {
-    if (!(error instanceof AssessmentError)) throw error;
-    throw unreadable(path, error.data.detail ?? '', error);
-  }
 }
 
 export function unreadable(subject: string, detail: string, cause?: Error): AssessmentError {

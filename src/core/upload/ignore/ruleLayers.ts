@@ -4,7 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { realPath } from '../../paths.ts';
 import { type IgnoreRule, IgnoreRules, maxRules, type RuleLine } from './ignoreRules.ts';
-import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadByGit } from './readIgnoreFile.ts'; // prettier-ignore
+import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadRules } from './readIgnoreFile.ts'; // prettier-ignore
 import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
 import {
@@ -37,10 +37,10 @@ export interface RuleLayer {
 
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
-  /** The name of an ignore file on screen (`nameBelow`). */
+  /** The name of an ignore file on screen: relative to the selected folder if it is below, else absolute. */
   readonly nameOf: (path: string) => string;
   /** Called for each ignore file of git that git does not read as it was meant. */
-  readonly onUnreadByGit: (found: UnreadByGit) => void;
+  readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -83,7 +83,7 @@ export function enter(layers: readonly RuleLayer[], name: string): readonly Rule
 export function withOwnFiles(
   layers: readonly RuleLayer[],
   folder: string,
-  sources: Pick<RuleSources, 'nameOf' | 'onUnreadByGit'>,
+  sources: Pick<RuleSources, 'nameOf' | 'onUnreadRules'>,
   kindOf: (fileName: string) => Pick<Dirent, 'isFile'> | undefined,
 ): readonly RuleLayer[] {
   return layers.map((layer) => {
@@ -114,12 +114,12 @@ function addGitFile(
   rules: IgnoreRules,
   path: string,
   { followLink, ...from }: GitFile,
-  { nameOf, onUnreadByGit }: Pick<RuleSources, 'nameOf' | 'onUnreadByGit'>,
+  { nameOf, onUnreadRules }: Pick<RuleSources, 'nameOf' | 'onUnreadRules'>,
 ): IgnoreRules {
   const read = readGitFile(path, { followLink });
   if (read === undefined) return rules;
   const file = nameOf(path);
-  if (read.problem !== undefined) onUnreadByGit({ file, problem: read.problem });
+  if (read.problem !== undefined) onUnreadRules({ file, problem: read.problem });
   return add(rules, readLines(read.content, { ...from, file }), path);
 }
 
@@ -233,12 +233,6 @@ export async function realFolder(path: string): Promise<string> {
     );
   }
   throw new AssessmentError('notAFolder', { subject: path });
-}
-
-/** The name of an ignore file on screen: relative to `root` if it is below, else absolute. */
-export function nameBelow(root: string): (path: string) => string {
-  const start = root.endsWith(sep) ? root : root + sep;
-  return (path) => (path.startsWith(start) ? path.slice(start.length).replaceAll(sep, '/') : path);
 }
 
 function add(rules: IgnoreRules, lines: readonly RuleLine[], subject: string): IgnoreRules {

@@ -24,6 +24,10 @@ interface Names {
   readonly files: Set<string>;
   /** That hold some of the files, the top (empty) among them. */
   readonly folders: Set<string>;
+  /** Folders by their names in the index, whether on disk or not. */
+  readonly submodules: string[];
+  /** Ignore files below the working tree that a sparse checkout leaves out, in folders that are on disk. */
+  readonly skippedRules: string[];
 }
 
 /** For the names of all folders of an index, and for their places in a set: a few long paths name very many folders. */
@@ -33,44 +37,47 @@ const folderBytes = 32;
 /** The files that Git tracks in a selection's repositories. Paths are relative to its root; a folder's ends in `/`. */
 export class TrackedFiles {
   readonly unread: UnreadIndex[] = [];
-  /** Folders by their names in the indexes, whether on disk or not. */
-  readonly submodules: string[] = [];
   readonly #root: string;
   readonly #settings: Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'>;
-  readonly #sources: Pick<RuleSources, 'nameOf' | 'signal'>;
+  readonly #sources: RuleSources;
   readonly #names: Names[] = [];
 
   constructor(
     root: string,
     settings: Pick<IgnoreSettings, 'ignoreCase' | 'composeNames'>,
-    sources: Pick<RuleSources, 'nameOf' | 'signal'>,
+    sources: RuleSources,
   ) {
     this.#root = root;
     this.#settings = settings;
     this.#sources = sources;
   }
 
+  get submodules(): readonly string[] {
+    return this.#names.flatMap(({ submodules }) => submodules);
+  }
+
   has(path: string): boolean {
-    return this.#names.length > 0 && this.#isIn('files', this.#toKey(path));
+    return this.#isIn('files', path);
   }
 
   hasBelow(folder: string): boolean {
-    return this.#names.length > 0 && this.#isIn('folders', this.#toKey(folder));
+    return this.#isIn('folders', folder);
   }
 
   /** Reads the index of a working tree that holds the root, or that the root holds. */
   async add(repository: Repository, objectFormat = 'sha1'): Promise<void> {
     const path = join(repository.gitDir, 'index');
-    const names: Names = { files: new Set(), folders: new Set() };
-    const submodules: string[] = [];
+    const { nameOf, onUnreadRules } = this.#sources;
+    const names: Names = { files: new Set(), folders: new Set(), submodules: [], skippedRules: [] };
     const problem =
       objectFormat === 'sha1' || objectFormat === 'sha256'
-        ? await this.#read(path, objectFormat, repository, names, submodules)
+        ? await this.#read(path, objectFormat, repository, names)
         : 'unsupported';
     if (problem === undefined) {
       this.#names.push(names);
-      for (const submodule of submodules) this.submodules.push(submodule);
-    } else this.unread.push({ file: this.#sources.nameOf(path), problem });
+      for (const name of names.skippedRules)
+        onUnreadRules({ file: nameOf(join(repository.root, name)), problem: 'notOnDisk' });
+    } else this.unread.push({ file: nameOf(path), problem });
   }
 
   async #read(
@@ -78,38 +85,43 @@ export class TrackedFiles {
     format: ObjectFormat,
     repository: Repository,
     names: Names,
-    submodules: string[],
   ): Promise<IndexProblem | undefined> {
     const below = pathInside(this.#root, repository.root);
-    const added = this.#toPrefix(below) ?? '';
-    const cut = below === undefined ? (this.#toPrefix(pathInside(repository.root, this.#root)) ?? '') : '';
+    const added = this.#toPrefix(below);
+    const cut = below === undefined ? this.#toPrefix(pathInside(repository.root, this.#root)) : '';
     const add = adding(names);
     const start = Buffer.from(repository.root + sep);
+    const isOnDisk = (name: string): boolean =>
+      existsSync(Buffer.concat([start, Buffer.from(name, 'latin1')]));
     const entries: IndexEntries = {
-      onFile: (name, isSubmodule) => {
+      onFile: (name, { isSubmodule, isSkipped }) => {
         const key = this.#fold(fromLatin(name));
+        const isAround = key.startsWith(cut) || cut.startsWith(folderOf(key));
+        const isRules = isSkipped && isAround && posix.basename(key) === '.gitignore';
+        if (isRules && !isOnDisk(name) && isOnDisk(folderOf(name)))
+          names.skippedRules.push(Buffer.from(name, 'latin1').toString('utf8'));
         if (!key.startsWith(cut)) return true;
         if (isSubmodule) {
           const path = Buffer.from(name.slice(cut.length), 'latin1').toString('utf8');
-          submodules.push(`${posix.join(below ?? '', path)}/`);
+          names.submodules.push(`${posix.join(below ?? '', path)}/`);
         }
         return add(added + key.slice(cut.length));
       },
-      isOnDisk: (folder) => existsSync(Buffer.concat([start, Buffer.from(folder, 'latin1')])),
+      isOnDisk,
     };
     return readGitIndex(path, format, entries, this.#sources.signal);
   }
 
-  #isIn(kind: keyof Names, key: string): boolean {
-    return this.#names.some((names) => names[kind].has(key));
+  #isIn(kind: 'files' | 'folders', path: string): boolean {
+    return this.#names.some((names) => names[kind].has(this.#toKey(path)));
   }
 
   #toKey(path: string): string {
     return this.#fold(toGitBytes(this.#settings.composeNames ? path.normalize('NFC') : path));
   }
 
-  #toPrefix(path: string | undefined): string | undefined {
-    return path === undefined || path === '' ? path : `${this.#toKey(path)}/`;
+  #toPrefix(path = ''): string {
+    return path === '' ? '' : `${this.#toKey(path)}/`;
   }
 
   #fold(name: string): string {

@@ -2,7 +2,7 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import type { UnreadByGit } from '../ignore/readIgnoreFile.ts';
+import type { UnreadRules } from '../ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import { findRepository, isGitFolder, type Repository, repositoryAt } from '../ignore/repository.ts';
 import {
@@ -10,7 +10,6 @@ import {
   isGitsOwn,
   layersAt,
   leavesOut,
-  nameBelow,
   realFolder,
   type RuleLayer,
   type RuleOptions,
@@ -49,11 +48,11 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const repository = await findRepository(root, surroundings);
   if (root.split(sep).some(isRepositoryData) || (await isInGitFolder(root, repository))) {
     const leftOut = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
-    return { root, files: [], leftOut, bytes: 0, unreadByGit: [], unreadIndexes: [] };
+    return { root, files: [], leftOut, bytes: 0, unreadRules: [], unreadIndexes: [] };
   }
-  const unreadByGit = new Map<string, UnreadByGit>();
-  const onUnreadByGit = (found: UnreadByGit): void => void unreadByGit.set(found.file, found);
-  const sources = { surroundings, nameOf: nameBelow(root), onUnreadByGit, signal };
+  const unreadRules = new Map<string, UnreadRules>();
+  const onUnreadRules = (found: UnreadRules): void => void unreadRules.set(found.file, found);
+  const sources = { surroundings, nameOf: nameBelow(root), onUnreadRules, signal };
   const top = await layersAt(root, repository, sources, options);
   const tracked = new TrackedFiles(root, top, sources);
   if (repository !== undefined) await tracked.add(repository, top.objectFormat);
@@ -61,8 +60,8 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   await walk.run(top);
   await inSlices(walk.nameSubmodules(), signal);
   const { files, leftOut, bytes } = walk;
-  const byFile = [...unreadByGit.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
-  return { root, files, leftOut, bytes, unreadByGit: byFile, unreadIndexes: tracked.unread };
+  const byFile = [...unreadRules.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
+  return { root, files, leftOut, bytes, unreadRules: byFile, unreadIndexes: tracked.unread };
 }
 
 interface Folder {
@@ -283,6 +282,11 @@ class Walk {
       this.#leaveOut(path, { kind: 'unreadable', code: systemCode(error) ?? 'EIO' });
     }
   }
+}
+
+function nameBelow(root: string): (path: string) => string {
+  const start = root.endsWith(sep) ? root : root + sep;
+  return (path) => (path.startsWith(start) ? path.slice(start.length).replaceAll(sep, '/') : path);
 }
 
 /** Data of version control systems and of the `repo` tool, which holds the whole history. */

@@ -1,4 +1,4 @@
-import type { UnreadByGit } from '../ignore/readIgnoreFile.ts';
+import type { UnreadRules } from '../ignore/readIgnoreFile.ts';
 import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import type { UnreadIndex } from '../ignore/trackedFiles.ts';
 
@@ -50,7 +50,7 @@ export interface Selection {
   readonly leftOut: readonly LeftOut[];
   readonly bytes: number;
   /** Ordered by file. */
-  readonly unreadByGit: readonly UnreadByGit[];
+  readonly unreadRules: readonly UnreadRules[];
   /** Indexes that could not be read: ignored files that Git tracks there have the reason `ignored`. */
   readonly unreadIndexes: readonly UnreadIndex[];
 }

@@ -138,7 +138,16 @@ describe('the question before an upload', () => {
     const make = async (id: string, changes: object, files?: Record<string, string>): Promise<Run> => {
       await mkdir(path.join(root, id));
       if (files !== undefined) await storeManifest(path.join(root, id), 0, files);
-      const facts = { id, facts: '', mark: '', before: [], skipped: [], file: '', knowsSent: [], unlisted: 0 };
+      const facts = {
+        id,
+        facts: '',
+        mark: '',
+        before: [],
+        skipped: [],
+        file: '',
+        knowsSent: [],
+        unlisted: 0,
+      };
       const head = newHead({ ...facts, counts: { findings: 2, absent: 0 } });
       await writeResult(path.join(root, id), { head, findings: [], absent: [] });
       return { ...ended, id, ...changes };
@@ -172,7 +181,7 @@ async function ask(
     files: [],
     leftOut: [],
     bytes: 0,
-    unreadByGit: [],
+    unreadRules: [],
     unreadIndexes: [],
   };
   const selection = { ...empty, ...selected };

@@ -44,11 +44,11 @@ describe('the Upload Preview', () => {
     masked: '…',
     sha256: '0',
   } as const;
-  const unreadByGit = [
+  const unreadRules = [
     { file: '.gitignore', problem: 'utf16' },
     { file: 'a/.gitignore', problem: 'nul' },
   ] as const;
-  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadByGit, unreadIndexes };
+  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadRules, unreadIndexes };
   const checks = new Map([
     [hidden, { suspicions: [], sha256: '1' }],
     ['logo.png', { suspicions: [], sha256: '2' }],
@@ -95,7 +95,7 @@ describe('the Upload Preview', () => {
       'pipe |  | ',
       'Can’t be read | 1 | ',
       'locked.ts | kept changing while it was read | ',
-      'Ignore files that Git can’t read | 2 | warning',
+      'Ignore rules that don’t apply | 2 | warning',
       '.gitignore | UTF-16: Git finds no rules in it. Save it as UTF-8. | ',
       'a/.gitignore | Contains NUL bytes: Git ignores what follows one in a line. | ',
       'Tracked by Git, but ignored: unknown | 1 | info',

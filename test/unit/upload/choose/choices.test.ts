@@ -33,7 +33,7 @@ const selection: Selection = {
   files: [file('a.txt', 1), file('src/b.txt', 2), file('src/deep/c.txt', 4), file('srcs.txt', 8)],
   leftOut: [],
   bytes: 15,
-  unreadByGit: [],
+  unreadRules: [],
   unreadIndexes: [],
 };
 

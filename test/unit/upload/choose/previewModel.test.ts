@@ -50,7 +50,7 @@ function stage() {
       files,
       leftOut: [],
       bytes: files.length,
-      unreadByGit: [],
+      unreadRules: [],
       unreadIndexes: [],
     });
     await settled();

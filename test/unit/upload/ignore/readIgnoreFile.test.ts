@@ -93,7 +93,7 @@ test("F168 ignore files of Git that it can't read are named, and mean what they 
     two: '',
   }); // prettier-ignore
   plant(at.home, { '.config/git/ignore': utf16('two\n') });
-  assert.deepEqual((await select(at)).unreadByGit, [
+  assert.deepEqual((await select(at)).unreadRules, [
     { file: '.git/info/exclude', problem: 'nul' },
     { file: '.gitignore', problem: 'utf16' },
     { file: join(at.home, '.config/git/ignore'), problem: 'utf16' },

@@ -193,6 +193,30 @@ for (const [what, prepare] of [
   });
 }
 
+test('F168 ignore files that a sparse checkout leaves out, of which Git reads the rules, are named', async (t) => {
+  const at = repository(t);
+  plant(at.root, {
+    'lib/.gitignore': 'x\n',
+    'lib/a.js': '',
+    'lib/x': '',
+    'far/.gitignore': 'y\n',
+    'b/.gitignore': '',
+  });
+  git(at, ['add', '-f', 'lib/.gitignore', 'lib/a.js', 'far', 'b']);
+  git(at, ['commit', '-q', '-m', 'invented']);
+  git(at, ['sparse-checkout', 'set', '--no-cone', '/*', '!.gitignore', '/b/.gitignore', '!/far/']);
+  const unread = async (folder = at.root): Promise<string[]> =>
+    (await selectFiles(folder, options(at))).unreadRules.map(({ file, problem }) => `${file}: ${problem}`);
+  assert.equal(git(at, ['ls-files', '--others', '--exclude-standard']), '', 'Git knows the rules');
+  assert.ok((await paths(at)).includes('new.log'));
+  assert.deepEqual(await unread(), ['.gitignore: notOnDisk', 'lib/.gitignore: notOnDisk']);
+  const above = `${at.root}/.gitignore: notOnDisk`;
+  assert.deepEqual(await unread(join(at.root, 'lib')), ['.gitignore: notOnDisk', above]);
+  assert.deepEqual(await unread(join(at.root, 'b')), [above]);
+  plant(at.root, { '.gitignore': '' });
+  assert.deepEqual(await unread(), ['lib/.gitignore: notOnDisk']);
+});
+
 /** Makes the checksum fit a changed index. */
 function signed(content: Buffer): Buffer {
   const body = content.subarray(0, -20);
