@@ -121,6 +121,11 @@ export function fileError(error: unknown, subject?: string): AssessmentError | u
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });
 }
 
+/** For what the disk did not say, and is not known. Throws any other error. */
+export function asUnknown(error: unknown): undefined {
+  if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
+}
+
 export function workerCrash(cause: unknown): AssessmentError {
   const detail = systemCode(cause) ?? String(cause).slice(0, 500);
   return new AssessmentError('workerCrashed', { detail }, { cause });

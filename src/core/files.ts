@@ -250,6 +250,12 @@ export function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtim
   return [ino, size, mtimeNs].join(':');
 }
 
+/** True for an error which says that there is no regular file of a name: nothing, or something else, such as a link. */
+export function isNoFile(error: unknown): boolean {
+  const codes = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO', 'EMLINK'];
+  return codes.includes(systemCode(error) ?? '');
+}
+
 interface ReadLimits {
   readonly maxBytes: number;
   readonly followLink: boolean;
@@ -278,9 +284,9 @@ export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimi
       parts.push(part.subarray(0, length));
     }
   } catch (error) {
+    if (isNoFile(error)) return undefined;
     const code = systemCode(error);
     if (code === undefined) throw error;
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR', 'ENXIO', 'EMLINK'].includes(code)) return undefined;
     throw new AssessmentError('sourceUnreadable', { subject: file, detail: code }, { cause: error });
   } finally {
     if (fd !== undefined) closeSync(fd);

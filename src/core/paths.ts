@@ -2,6 +2,7 @@ import { lstatSync, realpath as realpathByLinks, realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import nativePath, { basename, dirname, join, type PlatformPath } from 'node:path';
 import { promisify } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
 import { systemCode } from './errors.ts';
 
 /**
@@ -92,6 +93,8 @@ interface RealPaths {
  * errors.
  */
 export async function realPath(path: string): Promise<string> {
+  // A worker has a thread, and leaves alone the four that the process has for files.
+  if (!isMainThread) return realPathSync(path);
   const native = await realpath(path);
   return withCapitalDrive(leavesDrive(path, native) ? await promisify(realpathByLinks)(path) : native);
 }

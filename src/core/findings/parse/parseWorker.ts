@@ -17,7 +17,7 @@ interface InRuns {
 export type Job =
   | ArtifactStart
   | ImportStart
-  /** Saves a result and details; answers with the result if it is not saved. */
+  /** Saves a result and details; answers with a `WorkedOut`. */
   | ({ readonly kind: 'workOut' } & WorkOut)
   /** Answers with a `ReportedFinding` for each that is in the findings file. */
   | ({ readonly kind: 'reported' } & AskedFindings & InRuns)

@@ -1,5 +1,5 @@
+import { asUnknown } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
-import { inParallel } from '../../yieldingWork.ts';
 import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Place } from '../finding.ts';
@@ -41,18 +41,14 @@ export function asReported(
   return { places: places.map(toCurrent), isChanged };
 }
 
-const filesAtOnce = 16;
-
-/** Takes long: the extension host asks the worker. */
+/** Takes long: the extension host asks the worker. Undefined for a file that cannot be read now. */
 export async function followFiles(
   files: readonly PlacesOfFile[],
   texts: EditorTexts,
   runFolderOf: (runId: string) => string,
-): Promise<readonly CurrentPlaces[]> {
-  const places: CurrentPlaces[] = [];
-  await inParallel(files.entries(), filesAtOnce, async ([at, each]) => {
-    places[at] = await followFile(each, texts, runFolderOf);
-  });
+): Promise<readonly (CurrentPlaces | undefined)[]> {
+  const places: (CurrentPlaces | undefined)[] = [];
+  for (const each of files) places.push(await followFile(each, texts, runFolderOf).catch(asUnknown));
   return places;
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AssessmentError } from '../../errors.ts';
+import { AssessmentError, asUnknown } from '../../errors.ts';
 import type { Run } from '../../run/state/run.ts';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
@@ -74,7 +74,8 @@ export async function checkEvidence(
   const anchorHere = anchorOnDisk(source);
   for (const [file, inFile] of Map.groupBy(places, source.sentFile)) {
     const isFile = typeof file === 'object';
-    const text = isFile ? await readSentText(source.runFolder, file, source.decode) : undefined;
+    const reading = isFile ? readSentText(source.runFolder, file, source.decode) : undefined;
+    const text = await reading?.catch(asUnknown);
     const checkInText = text && isFile ? checkerIn(text, file.path) : undefined;
     const unknown = isFile ? 'text' : !isSentKnown ? 'sent' : file === 'ambiguous' ? 'file' : undefined;
     for (const place of inFile) {
@@ -133,8 +134,8 @@ function anchorOnDisk({ run: { targets }, sent, decode }: RunSource): (place: Pl
   const locate = createLocator(targets, knowsSent);
   return async (place) => {
     const needsText = (place.snippet ?? place.charOffset) !== undefined || place.inCodePoints === true;
-    const found = needsText ? await locate(place) : undefined;
-    const content = found && (await readTextBelow(found.folder, found.path));
+    const found = needsText ? await locate(place).catch(asUnknown) : undefined;
+    const content = found && (await readTextBelow(found.folder, found.path).catch(asUnknown));
     return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;
   };
 }

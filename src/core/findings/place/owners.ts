@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { AssessmentError, systemCode } from '../../errors.ts';
+import { AssessmentError, asUnknown } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
 import { pathInside, realPath } from '../../paths.ts';
 import { parseGitConfig } from '../../upload/ignore/gitConfig.ts';
@@ -36,7 +36,7 @@ export interface FoundOwners {
 /** By the CODEOWNERS file of each file's repository. Paths are absolute. Takes up to seconds: for the worker. */
 export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const find = memoized(
-    (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(unlessOfDisk),
+    (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(asUnknown),
     (folder) => folder,
   );
   const repositories = new Map<string, { repository: Repository; inRepository: string[] }>();
@@ -50,7 +50,8 @@ export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwner
   const owners = new Map<string, readonly string[]>();
   const ownersGaps: OwnersGap[] = [];
   for (const { repository, inRepository } of repositories.values()) {
-    const found = await findOwnersFile(repository).catch(unlessOfDisk);
+    // One lost share must not hide the owners of other files.
+    const found = await findOwnersFile(repository).catch(asUnknown);
     if (found === undefined) continue;
     const { file, target, format } = found;
     try {
@@ -63,17 +64,12 @@ export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwner
       for (const [each, ofFile] of known) owners.set(each, ofFile);
       if (skipped.length > 0) ownersGaps.push({ file, lines: skipped });
     } catch (error) {
-      unlessOfDisk(error);
+      asUnknown(error);
       const isTooComplex = error instanceof AssessmentError && error.kind === 'noAnswer';
       ownersGaps.push({ file, lines: isTooComplex ? 'tooComplex' : 'unreadable' });
     }
   }
   return { owners, ownersGaps };
-}
-
-/** The disk may not answer, or Git's settings cannot be read: one lost share must not hide the owners of other files. */
-function unlessOfDisk(error: unknown): undefined {
-  if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
 }
 
 interface OwnersFile {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { AssessmentError, systemCode } from '../../errors.ts';
+import { asUnknown } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { type FolderCalls, inParallel, memoized, once } from '../../yieldingWork.ts';
@@ -79,7 +79,7 @@ export interface PlacedFiles {
 export type Follow = (
   files: readonly PlacesOfFile[],
   texts: EditorTexts,
-) => Promise<readonly CurrentPlaces[]>;
+) => Promise<readonly (CurrentPlaces | undefined)[]>;
 
 export interface PlaceOptions {
   readonly texts: () => EditorTexts;
@@ -160,7 +160,10 @@ export async function placeFindings(
       const file = await group.locate();
       return file && { file, state: await stateOf(file) };
     };
-    const found = await look().catch(asUnread);
+    const found = await look().catch((error: unknown) => {
+      asUnknown(error);
+      return 'unread' as const;
+    });
     if (found === undefined) missing.add(sent?.path ?? path);
     if (found === undefined && was !== undefined) {
       const file = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
@@ -201,10 +204,4 @@ export function placesOf(
   { places }: Pick<PlacedFiles, 'places'>,
 ): ShownPlace[] {
   return finding.places.flatMap((place) => places.get(place) ?? []);
-}
-
-/** What the disk does not say is not known. */
-function asUnread(error: unknown): 'unread' {
-  if (error instanceof AssessmentError || systemCode(error) !== undefined) return 'unread';
-  throw error;
 }

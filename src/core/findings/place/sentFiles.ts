@@ -1,10 +1,22 @@
 import { hash } from 'node:crypto';
-import { close, constants, fstat, open, read, type Stats } from 'node:fs';
+import {
+  close,
+  closeSync,
+  constants,
+  fstat,
+  fstatSync,
+  open,
+  openSync,
+  read,
+  readSync,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
 import * as z from 'zod/mini';
-import { readIfThere } from '../../files.ts';
+import { isNoFile, readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
@@ -88,7 +100,7 @@ export function keptPath({ target, path }: Pick<SentFile, 'target' | 'path'>): s
 
 /**
  * A file's content exactly as it was sent: from the kept texts, from the disk, or from `committed`, also with other line ends. Undefined where none of
- * these is what was sent.
+ * these is what was sent. Throws the system's errors.
  */
 export async function readAsSent(
   runFolder: string,
@@ -105,48 +117,70 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
 }
 
-// Findings point at thousands of files, and the handles of `fs/promises` take longer.
-const [openFd, statFd, readPart, closeFd] = [
-  promisify(open),
-  promisify<number, Stats>(fstat),
-  promisify(read),
-  promisify(close),
-];
+export interface TextReader {
+  open(file: string, flags: number): number | Promise<number>;
+  stat(fd: number): Stats | Promise<Stats>;
+  read(fd: number, to: Buffer, offset: number, length: number, position: number): ReadBytes;
+  close(fd: number): void | Promise<void>;
+}
+
+type ReadBytes = { readonly bytesRead: number } | Promise<{ readonly bytesRead: number }>;
+
+export const textReaders = {
+  // Findings point at thousands of files, and the handles of `fs/promises` take longer.
+  host: {
+    open: promisify(open),
+    stat: promisify<number, Stats>(fstat),
+    read: promisify(read),
+    close: promisify(close),
+  },
+  // As in `realPath`.
+  worker: {
+    open: openSync,
+    stat: (fd: number) => fstatSync(fd),
+    read: (...part: Parameters<TextReader['read']>) => ({ bytesRead: readSync(...part) }),
+    close: closeSync,
+  },
+} satisfies Readonly<Record<string, TextReader>>;
 
 /**
- * Reads a file as an upload does: a link, and what lies below a linked folder, is not read. `folder` is absolute, `path` has `/`. Undefined unless it is a
- * readable regular file of `bytes`, and of at most `maxTextBytes`.
+ * Reads a file as an upload does: a link, and what lies below a linked folder, is not read. `folder`
+ * is absolute, `path` has `/`. Undefined unless it is a regular file of `bytes`, and of at most
+ * `maxTextBytes`. Throws the system's errors.
  */
 export async function readTextBelow(
   folder: string,
   path: string,
   bytes?: number,
+  reader: TextReader = isMainThread ? textReaders.host : textReaders.worker,
 ): Promise<Buffer | undefined> {
   try {
     const root = await realPath(folder);
     const file = join(root, ...path.split('/'));
     if (pathInside(root, file) === undefined) return undefined;
     // Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined, which `|` takes for 0.
-    const fd = await openFd(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+    const fd = await reader.open(file, flags);
     try {
-      const stat = await statFd(fd);
+      const stat = await reader.stat(fd);
       const isText = stat.isFile() && stat.size <= maxTextBytes && (bytes ?? stat.size) === stat.size;
       return isText && misplaced(fd, root, file, stat) === undefined
-        ? await readWhole(fd, stat.size)
+        ? await readWhole(fd, stat.size, reader)
         : undefined;
     } finally {
-      await closeFd(fd);
+      await reader.close(fd);
     }
-  } catch {
-    return undefined; // for whatever reason, the text is not known
+  } catch (error) {
+    if (isNoFile(error)) return undefined;
+    throw error;
   }
 }
 
 /** No more than `size`: the file may grow. */
-async function readWhole(fd: number, size: number): Promise<Buffer> {
+async function readWhole(fd: number, size: number, reader: TextReader): Promise<Buffer> {
   const content = Buffer.allocUnsafe(size);
   for (let length = 0; length < size;) {
-    const { bytesRead } = await readPart(fd, content, length, size - length, length);
+    const { bytesRead } = await reader.read(fd, content, length, size - length, length);
     if (bytesRead === 0) return content.subarray(0, length);
     length += bytesRead;
   }
@@ -250,8 +284,9 @@ function labelOf(encoding: string): string {
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the sent text of the files that a run's findings point at, in `source/` of its folder, so that findings can be followed through later edits. The
- * text is read from the disk where it is unchanged, else from the run's archive. Throws `storage` for a damaged archive.
+ * Keeps the sent text of the files that a run's findings point at, in `source/` of its folder, so that
+ * findings can be followed through later edits. The text is read from the disk where it is unchanged,
+ * else from the run's archive. Throws `storage` for a damaged archive, and the system's errors.
  */
 export async function keepSource(
   { targets }: Run,
@@ -268,9 +303,11 @@ export async function keepSource(
     bytesLeft -= content.length;
     if (!isKept && bytesLeft >= 0) await writeFile(join(runFolder, to), content, { mode: 0o600 });
   };
+  const unread = new Map<string, unknown>();
   for (const [to, file] of [...wanted]) {
     const kept = await readIfSent(runFolder, to, file);
-    const content = kept ?? (await readUnchanged(file));
+    // The archive may have what the folder does not give.
+    const content = kept ?? (await readUnchanged(file).catch((error: unknown) => void unread.set(to, error)));
     if (content !== undefined) await keep(to, content, kept !== undefined);
   }
   for (const [target, { archive }] of targets.entries()) {
@@ -282,4 +319,5 @@ export async function keepSource(
       if (file !== undefined && isSent(content, file)) await keep(to, content);
     }
   }
+  for (const [to, error] of unread) if (wanted.has(to)) throw error;
 }

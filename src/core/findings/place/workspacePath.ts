@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { systemCode } from '../../errors.ts';
 import { isSamePath, pathInside, realPath } from '../../paths.ts';
 import { type FolderCalls, once } from '../../yieldingWork.ts';
@@ -90,8 +92,8 @@ export interface OpenedFolder {
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
-/** The system's codes for a path that leads to no entry, also since it can lead to none. */
-const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'EINVAL'];
+/** The system's codes for a path that leads to no entry. */
+const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function codeOf(error: unknown): string {
   return systemCode(error) ?? '';
@@ -111,7 +113,7 @@ export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): Op
     try {
       const real = pathInside(await realFolder(), await realPath(file));
       if (real === undefined) return 'refused';
-      if (!(await stat(file)).isFile()) return undefined;
+      if (!(isMainThread ? await stat(file) : statSync(file)).isFile()) return undefined;
       // In the letter case of the disk, unless there is a link on the way.
       const onDisk = join(folder, ...real.split('/'));
       return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };

@@ -1,4 +1,5 @@
 import { join, posix } from 'node:path';
+import { asUnknown } from '../../errors.ts';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { lazily } from '../../yieldingWork.ts';
@@ -276,7 +277,7 @@ async function followBoth(later: LaterRun, run: string, sent: SentFile): Promise
   if (sentLater === undefined) return allAre('gone');
   if (sentLater.sha256 === sent.sha256) return allAre('same');
   const linesOf = async (id: string, file: SentFile): Promise<readonly string[] | undefined> => {
-    const text = await readSentText(join(later.runsFolder, id), file, later.decode);
+    const text = await readSentText(join(later.runsFolder, id), file, later.decode).catch(asUnknown);
     return text && splitLines(text.text);
   };
   const [before, after] = [await linesOf(run, sent), await linesOf(later.run.id, sentLater)];

@@ -13,6 +13,7 @@ import type { FoundOwners } from '../place/owners.ts';
 import type { ReportedFinding } from '../finding.ts';
 import type { Job } from '../parse/parseWorker.ts';
 import type { Encodings } from '../place/sentFiles.ts';
+import type { WorkedOut } from './workOut.ts';
 import { factsOf, resultFormat, type ResultHead, type RunResult } from './result.ts';
 import {
   addDetails,
@@ -82,12 +83,14 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
+  let notKept: WorkedOut['notKept'];
   try {
-    await workOutRun(run, source, signal);
+    ({ notKept } = await workOutRun(run, source, signal));
   } catch (error) {
     if (['malformedFindings', 'findingsTooLarge'].includes(knownError(error).kind)) return;
     throw error;
   }
+  if (notKept !== undefined) throw new AssessmentError(notKept.kind, notKept);
   const { runs, memory } = source;
   if (memory.unsaved.has(run.id))
     throw new AssessmentError('storage', { subject: join(runs.folderOf(run.id), resultName) });
@@ -142,7 +145,7 @@ export async function isCurrent(head: ResultHead, run: Run, source: ResultSource
   return true;
 }
 
-async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
+async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal): Promise<WorkedOut> {
   const { runs, memory, encodings } = source;
   const all = runs.all();
   const before: (Run | undefined)[] = [];
@@ -173,9 +176,10 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
   };
   const mark = await markOf(run, source);
   try {
-    const unsaved = (await askReader(task, run, source, signal)) as RunResult | undefined;
-    if (unsaved === undefined) memory.unsaved.delete(run.id);
-    else memory.unsaved.set(run.id, unsaved);
+    const made = (await askReader(task, run, source, signal)) as WorkedOut;
+    if (made.unsaved === undefined) memory.unsaved.delete(run.id);
+    else memory.unsaved.set(run.id, made.unsaved);
+    return made;
   } catch (error) {
     // It would only fail in the same way.
     if (error instanceof AssessmentError && error.kind === 'malformedFindings')
@@ -222,7 +226,9 @@ export async function readLastResult(run: Run, source: ReadingSource): Promise<L
   if (saved !== undefined)
     return { result: saved, savedAt: (await stat(join(runFolder, resultName))).mtime.getTime() };
   const job: Job = { kind: 'workOut', run, runsFolder: source.runs.folderOf(''), isReadOnly: true };
-  return { result: (await askReader(job, run, source)) as RunResult, savedAt: undefined };
+  const { unsaved } = (await askReader(job, run, source)) as WorkedOut;
+  if (unsaved === undefined) throw workerCrash('no result');
+  return { result: unsaved, savedAt: undefined };
 }
 
 /** Findings with their details. Throws what `readResult` of their runs throws. */
@@ -276,14 +282,14 @@ export async function followFiles(
   files: readonly PlacesOfFile[],
   texts: EditorTexts,
   source: ResultSource,
-): Promise<readonly CurrentPlaces[]> {
+): Promise<readonly (CurrentPlaces | undefined)[]> {
   const keys = new Set(files.map(({ file }) => pathKey(file.file)));
   const ofFiles = (all: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
     new Map([...all].filter(([key]) => keys.has(key)));
   const { edited, opened, encodings } = texts;
   const some = { edited: ofFiles(edited), opened: ofFiles(opened), encodings };
   const job: Job = { kind: 'follow', files, texts: some, runsFolder: source.runs.folderOf('') };
-  return (await ask(job, source, { maxMs: maxFollowMs })) as readonly CurrentPlaces[];
+  return (await ask(job, source, { maxMs: maxFollowMs })) as readonly (CurrentPlaces | undefined)[];
 }
 
 const maxOwnersMs = 10_000;

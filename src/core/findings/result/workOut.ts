@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { readArtifactFile } from '../../features/artifactFile.ts';
 import { readScanProgress } from '../../features/scanProgress.ts';
+import { knownError } from '../../errors.ts';
 import { markOf } from '../../files.ts';
 import { isSamePath } from '../../paths.ts';
-import type { Run } from '../../run/state/run.ts';
+import { type Failure, type Run, toFailure } from '../../run/state/run.ts';
 import { isOfService } from '../chooseRun.ts';
 import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
@@ -48,8 +49,15 @@ const maxAbsent = 10_000;
 /** Another window may work out the same run. */
 const maxTries = 3;
 
-/** The result, if it is not saved: it must not or could not be. Throws what `readFindings` throws. */
-export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
+export interface WorkedOut {
+  /** The result, if it is not saved: it must not or could not be. */
+  readonly unsaved?: RunResult;
+  /** Why the texts that findings point at could not all be kept. The findings do not depend on them. */
+  readonly notKept: Failure | undefined;
+}
+
+/** Throws what `readFindings` throws. */
+export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const { run, runsFolder, skipped = [], kept = [], encodings = utf8Only } = task;
   const runFolder = join(runsFolder, run.id);
   const isReadOnly = task.isReadOnly || (await isOfLaterVersion(runFolder));
@@ -64,11 +72,7 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
   // Where no other file had its bytes, a file can be recognized under another path.
   const isOnlyCopy = ({ target, sha256 }: SentFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
   const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
-  if (!isReadOnly) {
-    // What is not kept cannot be followed later; the findings do not depend on it.
-    const files = own.flatMap((each) => each.sent);
-    await keepSource(run, runFolder, files).catch(() => undefined);
-  }
+  const notKept = isReadOnly ? undefined : await keepTexts(run, runFolder, own);
   const before = await readBefore(task);
   const compared = {
     ...{ run, runsFolder, sent, decode, cut },
@@ -93,16 +97,30 @@ export async function workOut(task: WorkOut): Promise<RunResult | undefined> {
       counts: { findings: findings.length, absent: listed.length },
     });
     const result = { head, findings, absent: listed };
-    if (isReadOnly) return result;
+    if (isReadOnly) return { unsaved: result, notKept };
     try {
       await writeDetails(runFolder, file, reported);
       // What another window has saved meanwhile keeps its names.
       if ((await markOf(join(runFolder, resultName))) !== savedMark && tries < maxTries) continue;
       await writeResult(runFolder, result);
-      return undefined;
+      return { notKept };
     } catch {
-      return result;
+      return { unsaved: result, notKept };
     }
+  }
+}
+
+async function keepTexts(
+  run: Run,
+  runFolder: string,
+  own: readonly ResultFinding[],
+): Promise<Failure | undefined> {
+  try {
+    const files = own.flatMap((each) => each.sent);
+    await keepSource(run, runFolder, files);
+    return undefined;
+  } catch (error) {
+    return toFailure(knownError(error));
   }
 }
 

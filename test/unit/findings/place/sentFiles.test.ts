@@ -6,8 +6,11 @@ import {
   readAsSent,
   readSentFiles,
   readTextBelow,
+  type TextReader,
+  textReaders,
   keptPath,
 } from '../../../../src/core/findings/place/sentFiles.ts';
+import { readSaved, resultName } from '../../../../src/core/findings/result/resultFile.ts';
 import { saveResult } from '../../../../src/core/findings/result/readResult.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { withLinks } from '../../core/systemSkips.ts';
@@ -59,11 +62,37 @@ for (const format of ['tar_gz', 'zip'] as const) {
     const whole = await readFile(archive);
     await writeFile(path.join(sent.folder, 'src/orders.js'), 'edited since\n');
     await writeFile(archive, whole.subarray(0, 40));
-    await sent.save();
+    await assert.rejects(sent.save(), { kind: 'storage' });
     assert.equal(await sent.kept('src/orders.js'), undefined);
     assert.equal(await sent.kept('src/empty.js'), '');
   });
 }
+
+test('F203 texts that cannot be kept are said, and the findings are saved', async (t) => {
+  const { run, runFolder, save } = await send(t, 'tar_gz');
+  await rm(path.join(runFolder, 'source'), { recursive: true, force: true });
+  await writeFile(path.join(runFolder, 'source'), 'in the way');
+  await rm(path.join(runFolder, resultName), { force: true });
+  await assert.rejects(save(), { kind: 'storage', message: 'storage: EEXIST' });
+  assert.equal((await readSaved(runFolder))?.head.id, run.id);
+});
+
+test('F203 only a missing, changed, or linked file is no text; what the disk does not say is an error', async (t) => {
+  const folder = await scratchFolder(t, ['a.js']);
+  const failing = (code: string): TextReader => ({
+    ...textReaders.host,
+    open: () => Promise.reject(Object.assign(new Error(code), { code })),
+  });
+  for (const code of ['ENOENT', 'ENOTDIR', 'ELOOP', 'EISDIR'])
+    assert.equal(await readTextBelow(folder, 'a.js', undefined, failing(code)), undefined, code);
+  for (const code of ['EIO', 'EMFILE', 'ESTALE', 'EACCES'])
+    await assert.rejects(readTextBelow(folder, 'a.js', undefined, failing(code)), { code });
+  for (const reader of Object.values(textReaders))
+    assert.deepEqual(
+      [await readTextBelow(folder, 'a.js', 4, reader), await readTextBelow(folder, 'a.js', 5, reader)],
+      [Buffer.from('a.js'), undefined],
+    );
+});
 
 test('names of stored files cannot leave their folder', () => {
   for (const name of ['../../escape', '/etc/passwd', 'a\0b', 'C:\\x'])
