@@ -34,9 +34,7 @@ export interface Place {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** Characters before a place without a line. Only in details, as are the next two. */
-  readonly charOffset?: number | undefined;
-  /** True if columns and `charOffset` count code points, not UTF-16 units. */
+  /** True if columns count code points, not UTF-16 units. Only in details, as is `snippet`. */
   readonly inCodePoints?: boolean | undefined;
   readonly snippet?: string | undefined;
   readonly role?: PlaceRole | undefined;
@@ -137,7 +135,7 @@ export function splitReported(reported: ReportedFinding): { readonly finding: Fi
 }
 
 export function withoutQuote(place: Place): Place {
-  return { ...place, snippet: undefined, charOffset: undefined, inCodePoints: undefined };
+  return { ...place, snippet: undefined, inCodePoints: undefined };
 }
 
 /** Where details cannot be read any more. */

@@ -280,7 +280,7 @@ function describeFindingsFile(subject: string | undefined): string {
       'The findings file is a SARIF log without results: its tool didn’t look for any. The file is saved as received.',
     ),
     oldSarif: t(
-      'The findings file is SARIF 1.0, which VS Code can’t read. Convert the file to SARIF 2.1.0 and import it.',
+      'The findings file is SARIF 1.0 or a draft of 2.0, which VS Code can’t read. Convert the file to SARIF 2.1.0 and import it.',
     ),
   }[subject];
 }
@@ -301,7 +301,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
     notText: t('Nothing was imported: the file isn’t UTF-8 text. Save it as UTF-8 and try again.'),
     noFindings:
       t(
-        'Nothing was imported: the file isn’t an offline bundle, a SARIF file, or a findings file. A table can’t be imported.',
+        'Nothing was imported: the file isn’t an offline bundle, a SARIF file, or a list of findings with locations. CSV files can’t be imported. Most tools can write SARIF.',
       ) + about,
     toolFailed:
       t(
@@ -311,7 +311,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       'Nothing was imported: the file is a SARIF log without results. Its tool didn’t look for any.',
     ),
     oldSarif: t(
-      'Nothing was imported: the file is SARIF 1.0, which VS Code can’t read. Convert the file to SARIF 2.1.0.',
+      'Nothing was imported: the file is SARIF 1.0 or a draft of 2.0, which VS Code can’t read. Convert the file to SARIF 2.1.0.',
     ),
     notABundle:
       t(

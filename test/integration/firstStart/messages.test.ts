@@ -94,7 +94,7 @@ const sentences: Readonly<Record<string, readonly Described[]>> = {
   'F173 is in the findings file if the tool that wrote it failed, or if it is an old SARIF log': [
     ['malformedFindings', of('toolFailed', 'Out of time'), /^The tool that wrote .* failed.*\(Out of time\)$/],
     ['malformedFindings', of('noResults'), /without results: its tool didn’t look for any/],
-    ['malformedFindings', of('oldSarif'), /SARIF 1\.0, which VS Code can’t read/],
+    ['malformedFindings', of('oldSarif'), /SARIF 1\.0 or a draft of 2\.0, which VS Code can’t read/],
   ],
 }; // prettier-ignore
 

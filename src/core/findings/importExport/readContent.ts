@@ -9,7 +9,7 @@ import { parseJson } from '../../json.ts';
 import { coverageSchema } from '../../upload/choose/coverage.ts';
 import { targetUrlsSchema } from '../../workflows/blackboxInput.ts';
 import { workflowIds } from '../../workflows/workflow.ts';
-import { MAX_PATH } from '../finding.ts';
+import { isLiveFinding, MAX_PATH } from '../finding.ts';
 import { type Cut, maxFindingsBytes, type ParsedFindings, parseFindings } from '../parse/parseFindings.ts';
 import { isSarifFault, type SarifFault } from '../parse/sarif.ts';
 import { parseEntry, type TriageEntry } from '../triage/book.ts';
@@ -93,7 +93,12 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
     : { run: undefined, files: new Map([['findings.json', content]]) };
   const decisions = readDecisions(files.get('triage.jsonl'));
   files.delete('triage.jsonl');
-  const { findings, cut } = parse(files.get('findings.json') ?? content);
+  const { findings, isSarif, cut } = parse(files.get('findings.json') ?? content);
+  // JSON of other tools may be readable only in part. Nearly all of them can write SARIF.
+  const located = findings.filter(
+    (each) => each.title !== '' && (each.places.length > 0 || isLiveFinding(each)),
+  );
+  if (run === undefined && !isSarif && located.length * 2 < findings.length) throw badImport('noFindings');
   return {
     // Copies, since the worker transfers their memory.
     files: new Map([...files].map(([path, file]) => [path, Uint8Array.from(file)])),

@@ -24,14 +24,14 @@ export const TITLE = keyPaths(`
 
 export const RULE = keyPaths('rule_id check_id rule.id');
 
-/** Names that mean nothing but a rating. */
-export const SEVERITY_NAMES = keyPaths('severity severity_level issue_severity risk risk_level level');
-
 export const SEVERITY = keyPaths(`
   severity severity_level issue_severity risk risk_level properties.security-severity properties.severity
   rule.properties.security-severity level priority impact extra.severity
-  rule.default_configuration.level
+  rule.level
 `);
+
+/** The last key of a rating that is a CVSS score, by `normalKey`. */
+export const SECURITY_SEVERITY = 'securityseverity';
 
 /** Also names of ranks or prose: they count only when they hold a known word and nothing else. */
 export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
@@ -87,6 +87,9 @@ export interface PlaceSource {
   readonly strings: PathBelief;
 }
 
+/** Counts only where it is an array. Under other names of a file, arrays have the keys of a path. */
+export const FILE_LIST: PlaceSource = { strings: 'files', paths: keyPaths('file') };
+
 export const MAIN_PLACES: readonly PlaceSource[] = [
   {
     strings: 'places',
@@ -126,13 +129,12 @@ export const END_LINE = keyPaths('end_line line_end to region.end_line line.end 
 export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
 /** Objects with a line and a column. One with `character` counts both from 0, as language servers do. */
-export const START_POSITION = keyPaths('start begin range.start');
-export const END_POSITION = keyPaths('end range.end');
+export const START_POSITION = keyPaths('start begin region.start range.start');
+export const END_POSITION = keyPaths('end region.end range.end');
 export const POSITION_LINE = keyPaths('line');
 export const POSITION_COLUMN = keyPaths('column col');
 export const POSITION_CHARACTER = keyPaths('character');
 export const START_COLUMN = keyPaths('column col start_column region.start_column');
-export const CHAR_OFFSET = keyPaths('region.char_offset');
 export const END_COLUMN = keyPaths('end_column region.end_column');
 
 /** Code; `lines` counts when it is text. */
@@ -152,11 +154,12 @@ export const CWE_AMONG = keyPaths(
   'identifiers tags taxa properties.tags rule.properties.tags rule.relationships',
 );
 
-export const CWE_PARTS = keyPaths('id cwe_id value number name title target.id');
+export const CWE_PARTS = keyPaths('id cwe_id value number name title');
 
 /** Says whether an object is a CWE. */
-export const CWE_KIND = keyPaths('type tool_component.name target.tool_component.name');
-export const CVSS_SCORE = keyPaths('cvss cvss_score score cvss.score cvss.base_score severity.score');
+export const CWE_KIND = keyPaths('type tool_component.name');
+export const CVSS_SCORE = keyPaths('cvss cvss_score cvss.score cvss.base_score');
+export const SCORE = keyPaths('score severity.score');
 export const CVSS_VECTOR = keyPaths('cvss.vector cvss.vector_string vector_string cvss_vector cvss');
 export const FEATURE = keyPaths('feature_name feature.name feature');
 export const PERSPECTIVE = keyPaths('perspective');

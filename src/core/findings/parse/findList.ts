@@ -1,189 +1,128 @@
-import { isLiveFinding } from '../finding.ts';
+import { isObject, type JsonObject, normalKey } from '../../json.ts';
+import { isLiveFinding, type Severity } from '../finding.ts';
 import * as aliases from './aliases.ts';
-import { hasText, isPass, type Item, type ReadFinding, readFinding } from './readFinding.ts';
-import { looksLikePath } from './pathText.ts';
-import { itemsOfSarif } from './sarif.ts';
-import { fieldsOf, hitsAt, isObject, type JsonObject, normalKey } from '../../json.ts';
+import { hasText, type Item, type ReadFinding, readFinding } from './readFinding.ts';
 
 /** Keys from the root to a list. The elements of an array are on its level. */
 const maxDepth = 4;
-
-/** An array, or an object whose members may be findings. */
-interface Part {
-  readonly value: readonly unknown[] | JsonObject;
-  readonly key: string;
-  readonly depth: number;
-  readonly isElement: boolean;
-  /** What the groups and keys around it say about each of its findings. */
-  readonly around: JsonObject;
-}
 
 export interface Found {
   readonly item: Item;
   readonly finding: ReadFinding;
 }
 
+/** An array, or an object whose members may be findings. */
+interface Part {
+  readonly value: readonly unknown[] | JsonObject;
+  /** Undefined for an element of an array. */
+  readonly key: string | undefined;
+  /** What the keys around it say. */
+  readonly severity: Severity | undefined;
+}
+
 /**
- * Finds the findings in a parsed file, whatever the keys above them; undefined where the file has another shape. In this order:
- * 1. SARIF's results.
- * 2. The root, if it is a finding with a line.
- * 3. Arrays and maps whose objects mostly look like findings. The walk goes down from the root, level by level, looks at nothing inside a finding, and takes
- *    all of the first level that has any. Where nothing is rated or has a line, it may be a list of files: it only counts if there is no other list.
- * 4. The root as any other finding, unless it has an empty list.
+ * Finds the findings in a parsed file by what they look like; undefined where the file has another
+ * shape. The first of these counts:
+ * 1. The root, if it is a finding with a line.
+ * 2. The arrays and maps whose objects mostly look like findings, on the first level that has any.
+ *    Nothing inside a finding is looked at. What is not rated and has no line may be a file, and an
+ *    object alone the head of a report: these count if there is nothing else.
+ * 3. The root as a rated finding, unless it has an empty list.
  */
 export function findList(root: unknown): readonly Found[] | undefined {
-  const found = itemsOfSarif(root)?.map(read) ?? findingsBelow(root);
-  const isOfObject = ({ item }: Found): boolean => isObject(item.raw);
-  if (found === undefined || (found.length > 0 && !areMost(found, isOfObject))) return undefined;
-  return found.filter(({ item }) => !isPass(item));
-}
-
-function read(item: Item): Found {
-  return { item, finding: readFinding(item) };
-}
-
-function findingsBelow(root: unknown): readonly Found[] | undefined {
-  if (!isContainer(root)) return undefined;
-  const lone = read({ raw: root });
-  if (isFinding(lone) && hasLine(lone)) return [lone];
-  const lists: (readonly unknown[])[] = [];
-  let files: readonly Found[] = [];
-  let level: Part[] = [{ value: root, key: '', depth: 0, isElement: false, around: {} }];
-  while (level.length > 0) {
-    const [sure, unsure]: [(readonly Found[])[], (readonly Found[])[]] = [[], []];
-    const below: Part[] = [];
+  const lone = read(root);
+  if (isSure(lone) && hasLine(lone)) return [lone];
+  const arrays: (readonly unknown[])[] = [];
+  let unsure: readonly Found[] = [];
+  let level: Part[] = isContainer(root) ? [{ value: root, key: '', severity: undefined }] : [];
+  for (let depth = 0; depth <= maxDepth; depth += 1) {
+    const [lists, others, below]: [(readonly Found[])[], (readonly Found[])[], Part[]] = [[], [], []];
     // Grows by the elements of arrays.
     for (const part of level) {
-      if (Array.isArray(part.value)) lists.push(part.value);
-      const inside = findingsIn(part);
-      if (inside.some(isSure)) {
-        sure.push(inside);
-        continue;
+      const list = findingsIn(part);
+      const isArray = Array.isArray(part.value);
+      if (isArray) arrays.push(part.value);
+      const isAlone = !isArray && part.key !== undefined && list.length === 1;
+      if (list.some(isAlone ? hasLine : isSure)) lists.push(list);
+      else {
+        if (isArray || list.some(isSure)) others.push(list);
+        for (const each of partsIn(part)) (each.key === undefined ? level : below).push(each);
       }
-      if (Array.isArray(part.value)) unsure.push(inside);
-      for (const each of partsIn(part)) (each.isElement ? level : below).push(each);
     }
-    if (sure.length > 0) return sure.flat();
-    if (files.length === 0) files = unsure.flat();
+    if (lists.length > 0) return lists.flat();
+    if (unsure.length === 0) unsure = others.flat();
     level = below;
   }
-  if (files.length > 0) return files;
-  // Other objects in a list may be findings of a shape that is not known.
-  const hasOthers = lists.some((list) => list.some(isObject));
-  if (!hasOthers && lists.some(({ length }) => length === 0)) return [];
-  return isFinding(lone) && (isSure(lone) || !hasOthers) ? [lone] : undefined;
-}
-
-function partsIn({ value, depth, isElement, around }: Part): readonly Part[] {
-  if (!isObject(value))
-    return value
-      .filter(isContainer)
-      .map((each) => ({ value: each, key: '', depth, isElement: true, around }));
-  if (depth === maxDepth) return [];
-  const outer = isElement ? within(around, within(value, {})) : around;
-  return Object.entries(value).flatMap(([key, member]) => {
-    if (!isContainer(member)) return [];
-    const inside = within(outer, meaningOf(key, member));
-    // The only finding of a severity.
-    const list = isObject(member) && severityOf(key, member) !== undefined ? [member] : member;
-    return { value: list, key, depth: depth + 1, isElement: false, around: inside };
-  });
+  if (unsure.length > 0) return unsure;
+  // Objects in an array may be findings of a shape that is not known.
+  const hasObjects = arrays.some((array) => array.some(isObject));
+  if (!hasObjects && arrays.some(({ length }) => length === 0)) return [];
+  return isSure(lone) ? [lone] : undefined;
 }
 
 function isContainer(value: unknown): value is Part['value'] {
   return typeof value === 'object' && value !== null;
 }
 
-/** What a key says about the findings in its value. */
-function meaningOf(key: string, value: Part['value']): JsonObject {
-  const severity = severityOf(key, value);
-  if (severity !== undefined) return { severity };
-  return looksLikePath(key, 'places') ? { file: key } : {};
+function partsIn({ value, severity }: Part): readonly Part[] {
+  const members = isObject(value) ? Object.entries(value) : value.map((each) => [undefined, each] as const);
+  return members.flatMap(([key, each]) =>
+    isContainer(each) ? [{ value: each, key, severity: severityOf(key, each) ?? severity }] : [],
+  );
 }
 
 /** `error` and `info` are more than a severity, unless there is a list. */
-function severityOf(key: string, value: Part['value']): string | undefined {
+function severityOf(key = '', value: unknown): Severity | undefined {
   const word = key.trim().toLowerCase();
   const severity = aliases.SEVERITY_WORDS.get(word);
   return Array.isArray(value) || word === severity ? severity : undefined;
 }
 
-const inherited = [aliases.SEVERITY_NAMES, aliases.FILE, aliases.CWE, aliases.ID];
-
-/** An object with what the groups around it say, where it does not say so itself. */
-function within(around: JsonObject, object: JsonObject, title = aliases.TITLE): JsonObject {
-  const [own, outer] = [fieldsOf(object), fieldsOf(around)];
-  const missing = [...inherited, title].flatMap((paths) => {
-    const [first] = hitsAt(own, paths).length > 0 ? [] : hitsAt(outer, paths);
-    return first?.path.length === 1 ? [[first.path.join(), first.value] as const] : [];
-  });
-  return missing.length === 0 ? object : { ...object, ...Object.fromEntries(missing) };
-}
-
-/**
- * All elements of an array, or the objects of a map, if most of them are findings or groups of findings; else none. Only a finding with a line stands beside
- * groups: what is only rated is more likely another group.
- */
+/** All elements of an array, or the objects of a map, if most of them are findings; else none. */
 function findingsIn(part: Part): readonly Found[] {
-  const { value, key, around } = part;
+  const { value, key = '' } = part;
   if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
   const items = isObject(value)
-    ? Object.entries(value).flatMap(([id, raw]) => {
-        // The title of a group is not theirs: they may be parts of a finding.
-        return isObject(raw)
-          ? { raw, resolved: within({ ...around, id, ...meaningOf(id, raw) }, raw, []) }
-          : [];
-      })
-    : value.map((raw): Item => ({ raw, resolved: isObject(raw) ? within(around, raw) : undefined }));
+    ? Object.entries(value).flatMap(([id, raw]) =>
+        isObject(raw) ? [{ raw, severity: severityOf(id, raw) ?? part.severity }] : [],
+      )
+    : value.map((raw) => ({ raw, severity: part.severity }));
   // Saves reading lists of other things.
   if (!areMost(items, hasText)) return [];
-  const found = items.map(read);
-  const groups = new Set(found.filter(isGroup));
-  if (!areMost(found, (each) => isFinding(each) || groups.has(each))) return [];
-  return groups.size > 0 && !found.some(hasLine) ? [] : found;
+  const found = items.map(({ raw, severity }) => read(raw, severity));
+  return areMost(found, isFinding) ? found : [];
 }
 
-/** True for an object without a line that has a list of rated findings. */
-function isGroup(found: Found): boolean {
-  const { raw } = found.item;
-  if (!isObject(raw) || hasLine(found)) return false;
-  return Object.values(raw).some((list) => {
-    const inside = Array.isArray(list) ? list.filter(isObject).map((each) => read({ raw: each })) : [];
-    return areMost(inside, isFinding) && inside.some(isRated);
-  });
+/** `severity` counts for an item without a rating. */
+function read(raw: unknown, severity: Severity = 'unrated'): Found {
+  const finding = readFinding({ raw });
+  return { item: { raw }, finding: finding.severity === 'unrated' ? { ...finding, severity } : finding };
 }
 
 function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
   return items.filter(test).length * 2 > items.length;
 }
 
-/**
- * False for an object with lists, for a finding, and for an element with several objects: members of these may look like findings, such as a tool, a place
- * or a rule.
- */
-function isMap({ value, isElement }: Part): boolean {
+/** True for an object without lists that is no finding. One in an array has a single finding. */
+function isMap({ value, key }: Part): boolean {
   const members = Object.values(value);
   const objects = members.filter(isObject).length;
-  if (objects === 0 || (isElement && objects > 1) || members.some(Array.isArray)) return false;
-  return !isFinding(read({ raw: value }));
+  if (objects === 0 || (key === undefined && objects > 1) || members.some(Array.isArray)) return false;
+  return !isFinding(read(value));
 }
 
-/** True for an item with a title or a description, and a place or a rating. A CWE is one only beside a title of its own. */
-function isFinding({ finding }: Found): boolean {
-  const { title, rule, description, severity, places, cwes } = finding;
-  if (title === '') return false;
-  if (places.length > 0 || severity !== 'unrated' || isLiveFinding(finding)) return true;
-  return cwes.length > 0 && title !== rule && title !== description.split('\n', 1)[0];
+/** An item whose title is its file is an entry in a list of files. */
+function isFinding(found: Found): boolean {
+  const { title, places } = found.finding;
+  return isSure(found) || (title !== '' && places.some(({ path }) => !path.endsWith(title)));
 }
 
-/** Not only a file with a title. */
+/** True for an item with a title that is rated, or has a line. A CWE is a rating beside a title of its own. */
 function isSure(found: Found): boolean {
-  return isFinding(found) && (isRated(found) || hasLine(found));
-}
-
-/** Also by a CWE, and by a place in a live application. */
-function isRated({ finding }: Found): boolean {
-  return finding.severity !== 'unrated' || finding.cwes.length > 0 || isLiveFinding(finding);
+  const { title, rule, description, severity, cwes } = found.finding;
+  const isRated = severity !== 'unrated' || isLiveFinding(found.finding);
+  const isOwnTitle = title !== rule && title !== description.split('\n', 1)[0];
+  return title !== '' && (isRated || hasLine(found) || (cwes.length > 0 && isOwnTitle));
 }
 
 function hasLine({ finding }: Found): boolean {

@@ -2,11 +2,15 @@ import { AssessmentError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { type ReportedFinding, severityRank } from '../finding.ts';
 import { findList } from './findList.ts';
+import { isPass, readFinding } from './readFinding.ts';
+import { itemsOfSarif } from './sarif.ts';
 
 /*
- * Reads a findings file, in a worker. `findList` finds the findings by what they look like; `sarif` finds those of SARIF, with what they refer to resolved.
- * `readFinding` reads an item with what the groups around it say, and remembers what was used of it. `aliases` is the table of names; `rating`,
- * `readPlaces`, and `freeText` read the values under them. What nothing reads is in the block “Other fields”.
+ * Reads a findings file, in a worker. `sarif` reads the results of a SARIF log, with what they refer
+ * to resolved; in any other file, `findList` finds the findings by what they look like. `readFinding`
+ * reads an item, and remembers what was used of it. `aliases` is the table of names; `rating`,
+ * `readPlaces`, and `freeText` read the values under them. What nothing reads is in the block “Other
+ * fields”.
  */
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
@@ -19,6 +23,7 @@ const maxRawLength = 1_000_000;
 
 export interface ParsedFindings {
   readonly findings: readonly ReportedFinding[];
+  readonly isSarif: boolean;
   readonly cut: Cut | undefined;
 }
 
@@ -29,11 +34,14 @@ export interface Cut {
 }
 
 /**
- * Reads the text of a findings file of any plausible shape. Every item of its list becomes a finding. Throws `malformedFindings` when there is no list,
- * and `findingsTooLarge`. Runs in a worker: see `readFindings`.
+ * Reads the text of a findings file of any plausible shape, in a worker (see `readFindings`). Every
+ * item of its list becomes a finding, unless it is a check that passed. Throws `malformedFindings`
+ * when there is no list, and `findingsTooLarge`.
  */
 export function parseFindings(text: string): ParsedFindings {
-  const list = findList(readJson(withoutFence(text)));
+  const root = readJson(withoutFence(text));
+  const results = itemsOfSarif(root)?.map((item) => ({ item, finding: readFinding(item) }));
+  const list = (results ?? findList(root))?.filter(({ item }) => !isPass(item));
   if (list === undefined) throw new AssessmentError('malformedFindings');
   const severest = list
     .map((found, index) => ({ ...found, index, rank: severityRank(found.finding.severity) }))
@@ -48,7 +56,7 @@ export function parseFindings(text: string): ParsedFindings {
   if (findings.reduce((length, finding) => length + lengthOf(finding), 0) > maxLength)
     throw new AssessmentError('findingsTooLarge');
   const cut = { shown: findings.length, total: list.length };
-  return { findings, cut: cut.shown < cut.total ? cut : undefined };
+  return { findings, isSarif: results !== undefined, cut: cut.shown < cut.total ? cut : undefined };
 }
 
 function withoutFence(text: string): string {

@@ -55,7 +55,8 @@ export function splitPath(text: string): Lines & { readonly path: string } {
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
     /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
   const path = text.slice(0, match?.index);
-  if (!match?.groups || !/[^:\d]/.test(path)) return { path: text };
+  // Digits and dots are a host.
+  if (!match?.groups || !/[^:.\d]/.test(path)) return { path: text };
   const { line, column, last } = match.groups;
   return {
     path,
@@ -78,9 +79,8 @@ export function looksLikePath(text: string, belief: PathBelief): boolean {
   const { path, startLine } = splitPath(text);
   const hasFolders = /[\\/]/.test(path);
   const hasSpaces = /\s/.test(path);
-  const hasLine = startLine !== undefined;
-  if (belief === 'flow') return !hasSpaces && (hasFolders || hasLine);
-  const isFileName = hasLine || /\.[a-z]\w{0,15}$/i.test(path);
+  const isFileName = startLine !== undefined || /\.[a-z]\w{0,15}$/i.test(path);
+  if (belief === 'flow') return !hasSpaces && isFileName && (hasFolders || startLine !== undefined);
   return hasSpaces ? hasFolders && isFileName : hasFolders || isFileName;
 }
 

@@ -8,7 +8,7 @@ const maxCwes = 100;
 const maxRatingLength = 40;
 const maxRatingWords = 6;
 
-/** Key by key a known word, else a number; else the CVSS score; else unrated. */
+/** Key by key a known word, else a score; else the CVSS score; else unrated. */
 export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severityText'> {
   let written: { readonly path: KeyPath; readonly text: string } | undefined;
   const rated = (severity: Severity, path?: KeyPath, text?: string): ReturnType<typeof readRating> => {
@@ -17,17 +17,18 @@ export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severit
   };
   for (const { path, value: rating } of hitsAt(finding, aliases.SEVERITY)) {
     const isWord = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
+    const toNumber = path.at(-1) === aliases.SECURITY_SEVERITY ? toCvssScore : toScore;
     for (const value of ratingValues(rating)) {
       const text = visibleLine(String(value).slice(0, maxWordLength));
       const severity = isWord
         ? aliases.SEVERITY_WORDS.get(text.toLowerCase())
-        : (severityOfWords(value) ?? severityOfNumber(value, finding));
+        : (severityOfWords(value) ?? severityOfScore(toNumber(value, finding)));
       if (severity !== undefined) return rated(severity, path, text);
       if (!isWord && text !== '') written ??= { path, text };
     }
   }
-  const score = readCvss(finding)?.score;
-  return rated(score === undefined ? 'unrated' : severityOfScore(score), written?.path, written?.text);
+  const severity = severityOfScore(readCvss(finding)?.score) ?? 'unrated';
+  return rated(severity, written?.path, written?.text);
 }
 
 export function readConfidence(finding: Fields): string | undefined {
@@ -37,16 +38,10 @@ export function readConfidence(finding: Fields): string | undefined {
   });
 }
 
-/** Beside a confidence, a number from 0 to 1 is a probability. */
-function isScore(finding: Fields, score: number | undefined): score is number {
-  return score !== undefined && (score > 1 || hitsAt(finding, aliases.CONFIDENCE).length === 0);
-}
-
 export function readCvss(finding: Fields): Cvss | undefined {
-  const score = firstHit(finding, aliases.CVSS_SCORE, (value) => {
-    const read = toScore(value);
-    return isScore(finding, read) ? read : undefined;
-  });
+  const score =
+    firstHit(finding, aliases.CVSS_SCORE, toCvssScore) ??
+    firstHit(finding, aliases.SCORE, (value) => toScore(value, finding));
   const vector = firstHit(finding, aliases.CVSS_VECTOR, toVector);
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
@@ -79,25 +74,27 @@ function severityOfWords(value: string | number): Severity | undefined {
   return words.length <= maxRatingWords && others.length === 0 ? first : undefined;
 }
 
-function severityOfNumber(value: string | number, finding: Fields): Severity | undefined {
-  const score = toScore(value);
-  return isScore(finding, score) ? severityOfScore(score) : undefined;
-}
-
 /** The bands of CVSS 3 and 4. */
-function severityOfScore(score: number): Severity {
+function severityOfScore(score: number | undefined): Severity | undefined {
+  if (score === undefined) return undefined;
   if (score >= 9) return 'critical';
   if (score >= 7) return 'high';
-  if (score >= 4) return 'medium';
-  return score > 0 ? 'low' : 'none';
+  return score >= 4 ? 'medium' : 'low';
 }
 
-function toScore(value: unknown): number | undefined {
-  const score =
-    typeof value === 'string' && value.length < maxWordLength && /^\s*\d{1,2}(\.\d{1,20})?\s*$/.test(value)
-      ? Number(value)
-      : value;
-  return typeof score === 'number' && score >= 0 && score <= 10 ? score : undefined;
+/** Tools write 0 for a score that they do not know. */
+function toCvssScore(value: unknown): number | undefined {
+  const isNumber =
+    typeof value === 'number' ||
+    (typeof value === 'string' && /^\s*\d{1,2}(\.\d{1,20})?\s*$/.test(value.slice(0, maxWordLength)));
+  return isNumber && Number(value) >= 0.1 && Number(value) <= 10 ? Number(value) : undefined;
+}
+
+/** A score under another name. A whole number is a rank, and one up to 1 beside a confidence a probability. */
+function toScore(value: unknown, finding: Fields): number | undefined {
+  const score = String(value).includes('.') ? toCvssScore(value) : undefined;
+  const isProbability = (score ?? 0) <= 1 && hitsAt(finding, aliases.CONFIDENCE).length > 0;
+  return isProbability ? undefined : score;
 }
 
 function toVector(value: unknown): string | undefined {

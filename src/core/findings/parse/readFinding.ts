@@ -24,7 +24,7 @@ const maxLiveLength = 5_000;
 
 export interface Item {
   readonly raw: unknown;
-  /** `raw` with what it refers to elsewhere in the file, and what the groups around it say. */
+  /** `raw` with what it refers to elsewhere in the file. */
   readonly resolved?: JsonObject | undefined;
   /** The rule that a SARIF result refers to. */
   readonly rule?: JsonObject | undefined;

@@ -21,14 +21,11 @@ type Draft = Omit<Place, 'path'> & { readonly path?: string | undefined };
 export function readPlaces(finding: Fields): readonly Place[] {
   const draft = readDraft(finding);
   const { path, targetIndex } = draft;
-  const sources = [...fileLists(finding), ...aliases.MAIN_PLACES];
+  const sources = Array.isArray(finding.get('file'))
+    ? [aliases.FILE_LIST, ...aliases.MAIN_PLACES]
+    : aliases.MAIN_PLACES;
   const listed = placesUnder(finding, sources, { path, targetIndex }, 0);
   return [...withOwnFields(listed, draft), ...placesUnder(finding, aliases.OTHER_PLACES, {}, 0)];
-}
-
-function fileLists(finding: Fields): readonly aliases.PlaceSource[] {
-  const lists = hitsAt(finding, aliases.FILE).filter(({ value }) => Array.isArray(value));
-  return lists.length === 0 ? [] : [{ strings: 'files', paths: lists.map(({ path }) => path) }];
 }
 
 /** Adds an object's own fields, `draft`, to the places that are listed in it. */
@@ -119,7 +116,6 @@ function readDraft(object: Fields): Draft {
   return {
     ...lines,
     path: split?.path,
-    charOffset: lines.startLine === undefined ? firstHit(object, aliases.CHAR_OFFSET, toIndex) : undefined,
     snippet: firstHit(object, aliases.SNIPPET, (value) => toSnippet(value, lines.startLine)),
     targetIndex: firstHit(object, aliases.TARGET_INDEX, (value) =>
       typeof value === 'number' ? toIndex(value) : undefined,
@@ -127,12 +123,11 @@ function readDraft(object: Fields): Draft {
   };
 }
 
-/** The path text of an object. Its file may be an object, or the first of a list. */
+/** The path text of an object. Its file may be an object. */
 function readFile(object: Fields, depth = 0): string | undefined {
   return firstHit(object, aliases.FILE, (value) => {
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    if (typeof first === 'string') return looksLikePath(first, 'files') ? first : undefined;
-    return isObject(first) && depth === 0 ? readFile(fieldsOf(first), 1) : undefined;
+    if (typeof value === 'string') return looksLikePath(value, 'files') ? value : undefined;
+    return isObject(value) && depth === 0 ? readFile(fieldsOf(value), 1) : undefined;
   });
 }
 

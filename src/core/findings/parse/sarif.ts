@@ -1,16 +1,17 @@
 import { AssessmentError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, visibleLine, codeBlock, codeSpan } from '../../visibleText.ts';
-import { splitLines } from '../drift/lineText.ts';
-import { MAX_PATH, type Place } from '../finding.ts';
+import { MAX_PATH } from '../finding.ts';
 import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
 import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
 /*
- * Reads SARIF 2.1.0, whose sections are named here. Objects of a log refer to each other: a result to its rule, a location to an artifact and its base, a
- * message to a template, a link in a message to a location. A result is copied with all of these resolved, so that the reader of any findings file can read
- * it. What one part of a file may repeat in many results is cut before it is joined.
+ * Reads SARIF 2.1.0, whose sections are named here. Objects of a log refer to each other: a result to
+ * its rule and its taxa, a location to an artifact and its base, a message to a template, a link in a
+ * message to a location, a step to one of its run. A result is copied with all of these resolved, so
+ * that the reader of any findings file can read it. What one part of a file may repeat in many
+ * results is cut before it is joined.
  */
 
 /** The `subject` of `malformedFindings` for a log that says why it has no results. The `detail` of `toolFailed` is what the tool says. */
@@ -22,6 +23,8 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
   return SARIF_FAULTS.some((fault) => fault === subject);
 }
 
+/** Version 1, and drafts of 2.0: they name files in another way. */
+const oldVersion = /^(?:1|2\.0)\./;
 const maxDetail = 300;
 const maxJustification = 10_000;
 /** Of objects in each other, of bases in each other, and of parts of a rule's ID. */
@@ -43,8 +46,7 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
     .filter(isObject)
     .filter(({ runs: each }) => Array.isArray(each) && (each.length === 0 || each.some(isRun)));
   if (logs.length === 0) return undefined;
-  if (logs.some(({ version }) => typeof version === 'string' && version.startsWith('1.')))
-    throw fault('oldSarif');
+  if (logs.some(({ version }) => oldVersion.test(String(version)))) throw fault('oldSarif');
   const runs = logs.flatMap((log) => listAt(log, 'runs')).filter(isObject);
   const withResults = runs.filter((run) => Array.isArray(run['results']));
   if (withResults.every((run) => listAt(run, 'results').length === 0)) {
@@ -71,9 +73,14 @@ type References = ReturnType<typeof referencesIn>;
 
 /** What the results of a run refer to. */
 function referencesIn(run: JsonObject) {
+  const toTaxon = createTaxonFinder(run);
+  const ruleOf = createRuleFinder(run, toTaxon);
   return {
-    ruleOf: createRuleFinder(run),
+    toTaxon,
+    ruleOf,
+    levelOf: createLevelFinder(run, ruleOf),
     toArtifact: createArtifactFinder(run),
+    steps: listAt(run, 'threadFlowLocations'),
     messages: objectAt(run, 'tool', 'driver', 'globalMessageStrings'),
   };
 }
@@ -88,10 +95,12 @@ function failureOf(parts: readonly unknown[], hasLooked: boolean): string | unde
   const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications'].flatMap((key) =>
     invocations.flatMap((each) => listAt(each, key)),
   );
-  const hasFailed = invocations.some((each) => each['executionSuccessful'] === false);
-  const hasError = notifications.some((each) => isObject(each) && each['level'] === 'error');
-  if (!hasError && (hasLooked || (!hasFailed && notifications.length === 0))) return undefined;
-  const texts = notifications.map((each) => toFreeText(objectAt(each, 'message')));
+  const ofLevel = (level: string): readonly JsonObject[] =>
+    notifications.filter(isObject).filter((each) => (each['level'] ?? 'warning') === level);
+  const [errors, warnings] = [ofLevel('error'), ofLevel('warning')];
+  const hasFailed = warnings.length > 0 || invocations.some((each) => each['executionSuccessful'] === false);
+  if (errors.length === 0 && (hasLooked || !hasFailed)) return undefined;
+  const texts = [...errors, ...warnings].map((each) => toFreeText(each['message']));
   return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
 }
 
@@ -111,10 +120,10 @@ function toItem(result: JsonObject, references: References): Item {
     recommendation: fixesOf(whole),
     // These are no fields to show: they are resolved.
     ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
-    // A result that is not a failure has no level unless it says so, whatever its rule says (3.27.10).
+    // It has no severity, whatever its rule says (3.27.10).
     ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
   };
-  return { raw: result, resolved, rule, suppression };
+  return { raw: result, resolved, rule: { ...rule, level: references.levelOf(result, rule) }, suppression };
 }
 
 /** Undefined if the result counts: also while any of the decisions about it is under review, or was rejected (3.35.3). */
@@ -128,14 +137,19 @@ function suppressionOf(result: JsonObject): string | undefined {
   return clip([...new Set(reasons)].filter((each) => each !== '').join('\n'), maxJustification);
 }
 
+type RuleFinder = (result: JsonObject) => JsonObject;
+
 /** Finds the rule of a result by index, in the tool or in an extension, else by the longest known part of its ID (3.27.5 to 3.27.7, 3.52). */
-function createRuleFinder(run: JsonObject): (result: JsonObject) => JsonObject {
+function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unknown): RuleFinder {
+  const toRule = (rule: unknown): JsonObject => {
+    const relationships = listAt(rule, 'relationships').map((each) => toTaxon(memberAt(each, 'target')));
+    return { ...(isObject(rule) && rule), relationships };
+  };
   const tool = objectAt(run, 'tool');
   const components = [objectAt(tool, 'driver'), ...listAt(tool, 'extensions')].map((component) =>
     listAt(component, 'rules').map(toRule),
   );
   const byId = Map.groupBy(components.flat(), ({ id }) => id);
-  const unknownRule = toRule({});
   return (result) => {
     const reference = objectAt(result, 'rule');
     const index = Number(result['ruleIndex'] ?? reference['index'] ?? -1);
@@ -144,7 +158,7 @@ function createRuleFinder(run: JsonObject): (result: JsonObject) => JsonObject {
     const ids = withParents(result['ruleId'] ?? reference['id']);
     if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
     // Of several with one ID, the first.
-    return byId.get(ids.find((id) => byId.has(id)))?.[0] ?? unknownRule;
+    return byId.get(ids.find((id) => byId.has(id)))?.[0] ?? {};
   };
 }
 
@@ -154,18 +168,40 @@ function withParents(id: unknown): readonly string[] {
   return parts.slice(0, maxNesting).map((_, left) => parts.slice(0, parts.length - left).join('/'));
 }
 
-/** A rule without a level means `warning` (3.50.3). */
-function toRule(rule: unknown): JsonObject {
-  const defaultConfiguration = { level: 'warning', ...objectAt(rule, 'defaultConfiguration') };
-  return { ...(isObject(rule) && rule), defaultConfiguration };
+/** Finds the level that the rule of a failure has, unless the result has one (3.27.10). */
+function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
+  const overrides = listAt(run, 'invocations').map((invocation) => {
+    const changes = listAt(invocation, 'ruleConfigurationOverrides');
+    const levelOf = (change: unknown): unknown => objectAt(change, 'configuration')['level'];
+    return new Map(changes.map((each) => [ruleOf({ rule: objectAt(each, 'descriptor') }), levelOf(each)]));
+  });
+  return (result: JsonObject, rule: JsonObject): unknown => {
+    const { invocationIndex = overrides.length === 1 ? 0 : -1 } = objectAt(result, 'provenance');
+    const override = overrides[Number(invocationIndex)]?.get(rule);
+    return override ?? objectAt(rule, 'defaultConfiguration')['level'] ?? 'warning';
+  };
+}
+
+/** Gives a reference to a taxon the ID of the taxon and the name of its taxonomy (3.52, 3.54). */
+function createTaxonFinder(run: JsonObject): (reference: unknown) => unknown {
+  const taxonomies = listAt(run, 'taxonomies');
+  return (reference) => {
+    const component = objectAt(reference, 'toolComponent');
+    const taxonomy = objectAt(taxonomies[Number(component['index'] ?? -1)]);
+    const taxon = listAt(taxonomy, 'taxa')[Number(memberAt(reference, 'index') ?? -1)];
+    const { id = memberAt(taxon, 'id') } = objectAt(reference);
+    return { id, toolComponent: { name: component['name'] ?? taxonomy['name'] } };
+  };
 }
 
 /** Resolves the `index` and `uriBaseId` of an artifact’s location (3.4). */
 function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
-  const prefixOf = createPrefixFinder(objectAt(run, 'originalUriBaseIds'));
+  const bases = objectAt(run, 'originalUriBaseIds');
+  const ids = Object.keys(bases).slice(0, maxBases);
+  const prefixes = new Map<unknown, string>(ids.map((id) => [id, prefixOf(objectAt(bases, id), bases)]));
   const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
     typeof uri === 'string'
-      ? decoded(`${isAbsolute(uri) ? '' : prefixOf(uriBaseId)}${uri.slice(0, maxUri)}`)
+      ? decoded(`${isAbsolute(uri) ? '' : (prefixes.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
       : undefined;
   // Once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
@@ -188,35 +224,21 @@ function decoded(uri: string): string {
 }
 
 /**
- * What stands before a path with a base: the part below the outermost base around it, which is the repository. A base that is not in another one may be
- * any folder of the repository on another machine: it is kept whole, and its end tells.
+ * What stands before a path with a base: the bases around it, each below the next (3.14.14). The last
+ * one may be a folder on another machine; `/./` is behind it, and `place/resolver` looks for what
+ * follows first. A page on the web is that of the repository.
  */
-function createPrefixFinder(bases: JsonObject): (id: unknown) => string {
-  const ids = Object.keys(bases).slice(0, maxBases);
-  const wholes = new Map<unknown, string>(ids.map((id) => [id, wholeBase(id, bases)]));
-  const all = [...wholes.values()].filter(isAbsolute);
-  const roots = all
-    .filter((root) => !/^(?:file:)?\/*(?:[a-z]:\/*)?$/i.test(root))
-    .filter((root) => all.some((whole) => whole !== root && whole.startsWith(root)))
-    .toSorted((one, other) => one.length - other.length);
-  return (id) => {
-    const whole = wholes.get(id) ?? '';
-    if (isWebAddress(whole)) return whole;
-    return whole.slice(roots.find((root) => whole.startsWith(root))?.length ?? 0);
-  };
-}
-
-/** At most a little longer than any path. */
-function wholeBase(id: string, bases: JsonObject): string {
-  let whole = '';
-  let base: JsonObject | undefined = objectAt(bases, id);
-  for (let count = 0; base !== undefined && count < maxNesting && whole.length < maxUri; count += 1) {
-    const { uri, uriBaseId }: JsonObject = base;
-    if (typeof uri === 'string' && uri !== '')
-      whole = `${uri.slice(0, maxUri)}${uri.endsWith('/') ? '' : '/'}${whole}`;
-    base = typeof uriBaseId === 'string' && !isAbsolute(whole) ? objectAt(bases, uriBaseId) : undefined;
+function prefixOf(base: JsonObject, bases: JsonObject): string {
+  let prefix = '';
+  for (let count = 0; count < maxNesting && prefix.length < maxUri; count += 1) {
+    const { uri, uriBaseId } = base;
+    const text = typeof uri === 'string' ? uri.slice(0, maxUri).replace(/[^/]$/, '$&/') : '';
+    if (isWebAddress(text)) break;
+    if (isAbsolute(text)) return `${text}./${prefix}`;
+    prefix = `${text}${prefix}`;
+    base = objectAt(bases, String(uriBaseId));
   }
-  return whole;
+  return prefix;
 }
 
 function isAbsolute(uri: string): boolean {
@@ -234,10 +256,23 @@ function resolve(object: JsonObject, references: References, messages: readonly 
     Object.fromEntries(
       Object.entries(value).map(([key, part]) => {
         if (key === 'artifactLocation') return [key, references.toArtifact(part)];
-        return [key, key === 'message' ? toMessage(part, messages) : inside(part, depth + 1)];
+        if (key === 'taxa') return [key, listAt(value, key).map(references.toTaxon)];
+        if (key === 'message') return [key, toMessage(part, messages)];
+        return [key, inside(key === 'threadFlows' ? withSteps(part, references.steps) : part, depth + 1)];
       }),
     );
   return members(object, 0);
+}
+
+/** Flows with the steps that they refer to (3.38.2). */
+function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
+  if (!Array.isArray(flows)) return flows;
+  return flows.map((flow: unknown) => {
+    const locations = listAt(flow, 'locations').map((step) => {
+      return { ...objectAt(steps[Number(memberAt(step, 'index') ?? -1)]), ...objectAt(step) };
+    });
+    return { ...objectAt(flow), locations };
+  });
 }
 
 /** The text of a message (3.11) that refers to one, or has arguments; any other message as it is. */
@@ -340,24 +375,4 @@ function listAt(value: unknown, key: string): readonly unknown[] {
 
 function memberAt(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** A place with the line of its `charOffset`, and with columns that count UTF-16 units, as in its text. */
-export function inText({ charOffset, inCodePoints = false, ...place }: Place, text: string): Place {
-  const unitsOf = (part: string, count: number): number => {
-    const points = inCodePoints ? Array.from(part.slice(0, 2 * count)).slice(0, count) : [];
-    return points.length === count ? points.join('').length : count;
-  };
-  if (charOffset !== undefined) {
-    const before = splitLines(text.slice(0, unitsOf(text, charOffset)));
-    const isThere = charOffset <= text.length;
-    return isThere
-      ? { ...place, startLine: before.length, startColumn: (before.at(-1) ?? '').length + 1 }
-      : place;
-  }
-  const { startLine = 0, endLine = startLine, startColumn, endColumn } = place;
-  const lines = inCodePoints ? splitLines(text) : [];
-  const toColumn = (line: number, column: number | undefined): number | undefined =>
-    column === undefined ? undefined : unitsOf(lines[line - 1] ?? '', column - 1) + 1;
-  return { ...place, startColumn: toColumn(startLine, startColumn), endColumn: toColumn(endLine, endColumn) };
 }

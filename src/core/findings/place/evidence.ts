@@ -5,7 +5,6 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { indexQuotes } from '../drift/anchor.ts';
 import { type Place, withoutQuote } from '../finding.ts';
-import { inText } from '../parse/sarif.ts';
 import { createLocator } from './resolver.ts';
 import {
   type Decode,
@@ -115,9 +114,20 @@ function checkerIn(decoded: DecodedText, path: string): (place: Place) => Checke
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
   return (reported) => {
-    const place = inText(reported, decoded.text);
+    const place = inUnits(reported, lines);
     return { anchored: anchor(place), evidence: check(place) };
   };
+}
+
+/** A place with columns that count UTF-16 units, as its text does. */
+function inUnits({ inCodePoints, ...place }: Place, lines: readonly string[]): Place {
+  if (inCodePoints !== true) return place;
+  const { startLine = 0, endLine = startLine, startColumn, endColumn } = place;
+  const toUnits = (line: number, column = 0): number | undefined => {
+    const points = Array.from((lines[line - 1] ?? '').slice(0, 2 * column)).slice(0, column - 1);
+    return column === 0 ? undefined : points.join('').length + column - points.length;
+  };
+  return { ...place, startColumn: toUnits(startLine, startColumn), endColumn: toUnits(endLine, endColumn) };
 }
 
 /** For a place whose file was not sent, is not known, or has no sent text here. */
@@ -133,7 +143,7 @@ function anchorOnDisk({ run: { targets }, sent, decode }: RunSource): (place: Pl
   const knowsSent = sent.map((files) => files !== undefined);
   const locate = createLocator(targets, knowsSent);
   return async (place) => {
-    const needsText = (place.snippet ?? place.charOffset) !== undefined || place.inCodePoints === true;
+    const needsText = place.snippet !== undefined || place.inCodePoints === true;
     const found = needsText ? await locate(place).catch(asUnknown) : undefined;
     const content = found && (await readTextBelow(found.folder, found.path).catch(asUnknown));
     return content ? checkerIn(decode(content, found.file), found.path)(place).anchored : place;

@@ -15,9 +15,12 @@ import {
 } from './workspacePath.ts';
 
 /*
- * Turns the paths that a run reports into files. A path is searched for among the files that were sent or, where these are not known, on the disk: (1) as it
- * is, or without its target's name or number, (2) without the first segments that all reported paths share, if each then is a sent file (first, where (1) does not fit all), (3) by its end of at
- * least two segments. What has no file may have one by a person's mapping. A path that fits several files is ambiguous, and no guess is made.
+ * Turns the paths that a run reports into files. A path is searched for among the files that were
+ * sent or, where these are not known, on the disk: (1) as it is, without its target's name or number,
+ * or without a base on another machine, (2) without the first segments that all reported paths share,
+ * if each then is a sent file (first, where (1) does not fit all), (3) by its end of at least two
+ * segments. What has no file may have one by a person's mapping. A path that fits several files is
+ * ambiguous, and no guess is made.
  */
 
 /**
@@ -151,6 +154,8 @@ function searchSent(
       : [findWithoutShared, findExactly, findByEnd];
   });
   return (text) => {
+    const below = findExactly(belowBase(text));
+    if (below !== undefined) return { step: 0, names, file: below };
     const readings = readingsOf(text);
     for (const [step, findBy] of steps().entries())
       for (const segments of readings) {
@@ -167,6 +172,12 @@ function readingsOf(text: string): readonly (readonly string[])[] {
   const parts = text.split('/');
   const literal = parts.includes('..') ? [] : parts.filter((part) => part !== '' && part !== '.');
   return [literal, clean].filter(({ length }) => length > 0);
+}
+
+/** What a SARIF log names below a folder of another machine: `/./` is between them (`parse/sarif`). Empty for any other path. */
+function belowBase(text: string): readonly string[] {
+  const [, below = ''] = /^(?:file:|[a-z]:|[\\/]).*?\/\.\/(.*)$/is.exec(text) ?? [];
+  return toSegments(below) ?? [];
 }
 
 /** The list of sent files may come from a bundle, which anybody can write. */
@@ -267,9 +278,11 @@ async function searchDisk(
   const segments =
     toSegments(text, await disk.spellings()) ?? (isOfOtherMachine ? toSegments(bare) : undefined) ?? [];
   const lastStart = segments.length > maxDepth ? 0 : segments.length - 2;
-  for (let start = 0; start < segments.length; start += 1) {
-    const isExact = start === 0 || (start === 1 && names.includes(segments[0] ?? ''));
-    const isTried = isExact || start <= lastStart;
+  const belowBaseAt = segments.length - belowBase(text).length;
+  for (const start of new Set([0, belowBaseAt, ...segments.keys()])) {
+    const isNamed = start === 1 && names.includes(segments[0] ?? '');
+    const isExact = start === 0 || start === belowBaseAt || isNamed;
+    const isTried = start < segments.length && (isExact || start <= lastStart);
     const here = isTried ? await disk.visit(segments.slice(start).join('/')) : undefined;
     if (here !== undefined) return { here, step: isExact ? 0 : 2 };
   }

@@ -24,6 +24,14 @@ const failed = {
 const failedLog = (results: object): string =>
   JSON.stringify({ version: '2.1.0', runs: [{ tool: {}, invocations: [failed], ...results }] });
 
+/** Findings of which some have a location, too. */
+const titledOnly = (count: number, without: number): string =>
+  JSON.stringify(
+    Array.from({ length: count }, (_, at) => {
+      return { title: 't', severity: 'low', ...(at >= without && { file: 'a.js' }) };
+    }),
+  );
+
 describe('importing', () => {
   for (const [name, content, subject] of [
     ['an empty file', '', 'noFindings'],
@@ -34,6 +42,8 @@ describe('importing', () => {
     ['SARIF of a failed tool with an empty list', failedLog({ results: [] }), 'toolFailed'],
     ['binary data', Buffer.from([0xff, 0xfe, 0x00, 0x41]), 'notText'],
     ['CSV, which is export only', toCsv(sourceOf(items)), 'noFindings'],
+    ['JSON in which most findings have no location', titledOnly(3, 2), 'noFindings'],
+    ['JSON in which most rows have no name', '[{"severity":"low","file":"a.js","line":1}]', 'noFindings'],
     ['F69 more than 64 MiB', Buffer.alloc(64 * 1024 * 1024 + 1, ' '), 'tooLarge'],
   ] as const)
     test(`${name.startsWith('F69') ? 'F69 ' : ''}a file is refused with the reason: ${name}`, async () => {
@@ -52,6 +62,7 @@ describe('importing', () => {
     for (const content of [
       JSON.stringify(toSarif({ ...source, absent }, new Map(), tool)),
       JSON.stringify(items),
+      titledOnly(4, 2),
       '{"findings":[{"title":"x","file":"a.js","__proto__":{"polluted":1}}],"__proto__":{"polluted":1}}',
       await readFile(new URL('../../../fixtures/findings/semgrep.json', import.meta.url)),
     ]) {

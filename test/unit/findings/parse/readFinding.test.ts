@@ -37,7 +37,7 @@ describe('F107 a part is read under each of its names:', () => {
     [
       'severity',
       'properties.severity severity.level severity.value severity.name severity.score',
-      '8',
+      '8.0',
       'high',
     ],
     ['description', 'description details detail message explanation rationale overview body', 'd', 'd'],
@@ -66,8 +66,14 @@ describe('F107 a part is read under each of its names:', () => {
     ['places', 'nodes source sink trace', inList, 'src/a.py:3'],
     ['places', 'file file_path path filename relative_path uri source_file ref', 'src/a.py', 'src/a.py:?'],
     ['places', 'start_line line_start line line_number lineno begin_line from', '12', 'a.py:12', file],
-    ['places', 'start.line begin.line region.start_line range.start.line', '12', 'a.py:12', file],
-    ['endLine', 'end_line line_end to end.line region.end_line', 20, 20, place],
+    [
+      'places',
+      'start.line begin.line region.start_line region.start.line range.start.line',
+      12,
+      'a.py:12',
+      file,
+    ],
+    ['endLine', 'end_line line_end to end.line region.end_line region.end.line', 20, 20, place],
     ['startColumn', 'column col start_column', 7, 7, place],
     ['endColumn', 'end_column', 9, 9, place],
     ['snippet', 'snippet snippet.text code code_snippet lines', '  x = 1', '  x = 1', place],
@@ -133,9 +139,14 @@ describe('a rating:', () => {
   const prose = 'All orders can be read.';
   for (const [item, severity, text] of [
     [{ severity: ' INFORMATIONAL ' }, 'none', 'INFORMATIONAL'],
-    ...([9, 8.9, 6.9, 3.9, 0, 11] as const).map((score, at) => {
+    ...([9.1, 8.9, 6.9, 0.1] as const).map((score, at) => {
       return [{ severity: score }, SEVERITIES[at], String(score)] as const;
     }),
+    ...['0.0', 0, 1, 2, 8, 11.5].map((rank) => [{ severity: rank }, 'unrated', String(rank)] as const),
+    [{ properties: { 'security-severity': 8 } }, 'high', '8'],
+    [{ cvss_score: 9 }, 'critical'],
+    [{ cvss: { score: 0 } }, 'unrated'],
+    [{ score: 9 }, 'unrated'],
     [{ severity: 'Showstopper', level: 'medium' }, 'medium'],
     [{ severity: null, risk: 'low', impact: prose }, 'low'],
     [{ severity: 'Showstopper', impact: prose }, 'unrated', 'Showstopper'],
@@ -202,7 +213,11 @@ describe('places:', () => {
     ['its own file in a list', { file: own.file, files }, 'src/session.ts:? src/login.ts:?'],
     ['once with and without a line', { ...own, locations: [{ file: own.file }, own] }, 'src/login.ts:42'],
     ['as listed with lines', { ...own, locations: ['a.ts:1', 'src/login.ts:7'] }, 'a.ts:1 src/login.ts:7'],
-    ['a list as file', { file: ['a.ts', 'b.ts:7'], line: 3 }, 'a.ts:3 b.ts:7'],
+    ['a list as file', { file: ['a.ts', 'b.ts:7'] }, 'a.ts:? b.ts:7'],
+    ['not the keys of a path', { path: ['paths', '/orders', 'get.json'] }, ''],
+    ['not a host', { location: '10.0.0.12:443' }, ''],
+    ['not a package', { nodes: ['node_modules/lodash'] }, ''],
+    ['an object as file', { file: { path: 'a.ts' }, region: { start: { line: 3 } } }, 'a.ts:3'],
   ] as const)
     test(`F107 ${name}`, () => assert.equal(partOf(readOne({ title: 't', ...item }), 'places'), places));
 
@@ -267,8 +282,8 @@ describe('a text that may be a path', () => {
     ['Makefile', 1],
     ['a.js', 2],
     ['a.js:3', 3],
-    ['src/a', 3],
-    ['src\\a', 3],
+    ['src/a', 2],
+    ['src\\a.js', 3],
     ['my folder/a', 1],
     ['my folder/a.js', 2],
     ['a.js is wrong', 1],
@@ -280,7 +295,7 @@ describe('a text that may be a path', () => {
     ['a.js -> b.js\nb.js -> c.js\nc.js', 0],
     ['https://example.com/a.js', 0],
     ['file:///a.js', 3],
-    [`a/${'x'.repeat(MAX_PATH - 2)}`, 3],
+    [`a/${'x'.repeat(MAX_PATH - 5)}.js`, 3],
     [`a/${'x'.repeat(MAX_PATH - 1)}`, 0],
   ] as const)
     test(`F107 ${JSON.stringify(text.slice(0, 40))} is one under ${String(accepted)} of three keys`, () => {

@@ -131,15 +131,17 @@ describe('a findings file that was too large', () => {
   });
 });
 
-test('F173 an offset, and columns in code points, are shown in the text that is here', async (t) => {
+test('F173 columns that count code points are shown in the text that is here', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const results = [{ charOffset: 8 }, { startLine: 1, startColumn: 2 }].map((region) => ({
+  const results = [{ startColumn: 2, endColumn: 3 }, { startColumn: 9 }].map((columns) => ({
     message: { text: 'Flaw.' },
-    locations: [{ physicalLocation: { artifactLocation: { uri: 'a.js' }, region } }],
+    locations: [
+      { physicalLocation: { artifactLocation: { uri: 'a.js' }, region: { startLine: 1, ...columns } } },
+    ],
   }));
   const run = { tool: {}, columnKind: 'unicodeCodePoints', results };
   const log = JSON.stringify({ version: '2.1.0', runs: [run] });
-  await fixture.addRun(['shop'], log, { 'a.js': '😀 one\ntwo\n' });
-  const places = fixture.store.all().map(({ places: [place] }) => [place?.startLine, place?.startColumn]);
-  assert.deepEqual(places, [[2, 3], [1, 3]]); // prettier-ignore
+  await fixture.addRun(['shop'], log, { 'a.js': '😀😀 one\ntwo\n' });
+  const places = fixture.store.all().map(({ places: [place] }) => [place?.startColumn, place?.endColumn]);
+  assert.deepEqual(places, [[3, 5], [11, undefined]]); // prettier-ignore
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
-import { inText } from '../../../../src/core/findings/parse/sarif.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 
 // All logs here are invented. Sections are those of SARIF 2.1.0.
@@ -37,6 +36,24 @@ describe('F173 the severity of a SARIF result', () => {
     ['is its level beside an unknown word', { level: 'error', properties: { severity: 'x' } }, [], 'high'],
   ] as const)
     test(name, () => assert.equal(read(result, rules)?.severity, severity));
+
+  test('is what its invocation says instead of the rule', () => {
+    const rules = [{ id: 'R', defaultConfiguration: { level: 'error' } }];
+    const overriding = (...descriptors: object[]) => ({
+      ruleConfigurationOverrides: descriptors.map((descriptor) => {
+        return { descriptor, configuration: { level: 'note' } };
+      }),
+    });
+    const [one, other] = [overriding({ index: 0 }), overriding({ id: 'unknown' })];
+    for (const [invocations, invocationIndex, severity] of [
+      [[one], undefined, 'low'],
+      [[other, one], 1, 'low'],
+      [[other, one], 0, 'high'],
+      [[other, one], undefined, 'high'],
+      [[other], undefined, 'high'],
+    ] as const)
+      assert.equal(read({ provenance: { invocationIndex } }, rules, { invocations })?.severity, severity);
+  });
 });
 
 test('F173 a SARIF result that passed, or did not apply, is no finding', () => {
@@ -74,19 +91,17 @@ describe('F173 the path of a SARIF location', () => {
   const artifacts = [{ location: { uri: 'a.c' } }, { location: { uri: 'b.c', uriBaseId: 'SRC' } }];
   const nested = { SRC: { uri: 'src/', uriBaseId: 'ROOT' }, ROOT: {} };
   const inSrc = { uri: 'main.c', uriBaseId: 'SRC' };
-  const inRoot = { ROOT: { uri: 'file:///C:/shop/' }, MID: { uri: 'a', uriBaseId: 'ROOT' } };
-  const inCi = { uri: 'file:///ci/' };
-  const inThat = { ...inRoot, SRC: { uri: 'b/', uriBaseId: 'MID' } };
+  const elsewhere = { SRC: { uri: 'src', uriBaseId: 'ROOT' }, ROOT: { uri: 'file:///C:/shop' } };
+  const page = { uri: 'https://code.example/shop/blob/main/' };
 
   for (const [name, location, originalUriBaseIds, path] of [
     ['that of its artifact, found by index', { index: 0 }, {}, 'a.c'],
     ['that of its artifact, below its base', { index: 1 }, nested, 'src/b.c'],
     ['none without an artifact', { index: 7 }, {}, undefined],
     ['as written without a base', inSrc, undefined, 'main.c'],
-    ['below a base elsewhere', inSrc, { SRC: { uri: 'file:///ci/web/' } }, 'file:///ci/web/main.c'],
-    ['below a base in that', inSrc, inThat, 'a/b/main.c'],
-    ['below the outermost base', { uri: 'b.c', uriBaseId: 'ROOT' }, inThat, 'b.c'],
-    ['below bases of the whole disk', inSrc, { R: { uri: 'file:///' }, SRC: inCi }, 'file:///ci/main.c'],
+    ['below a base on another machine', inSrc, elsewhere, 'file:///C:/shop/./src/main.c'],
+    ['below a page of the repository', inSrc, { SRC: page }, 'main.c'],
+    ['below a folder of that', inSrc, { ...nested, ROOT: page }, 'src/main.c'],
     ['as written below bases in a circle', inSrc, { SRC: { uri: '', uriBaseId: 'SRC' } }, 'main.c'],
     ['as written if it is absolute', { ...inSrc, uri: 'file:///x/a.c' }, nested, 'file:///x/a.c'],
     ['without percent escapes', { uri: 'src/a%20b%E6%B3%A8.c' }, {}, 'src/a b注.c'],
@@ -94,27 +109,40 @@ describe('F173 the path of a SARIF location', () => {
   ] as const)
     test(`is ${name}`, () => assert.equal(pathOf(location, { artifacts, originalUriBaseIds }), path));
 
-  test('is resolved in steps and related places, too, with their messages', () => {
+  test('is resolved in steps, also of the run, and in related places, with their messages', () => {
     const location = at({ index: 0 }, { startLine: 1 }, { message: { id: 'step', arguments: ['x'] } });
-    const codeFlows = [{ threadFlows: [{ locations: [{ location }] }] }];
+    const codeFlows = [{ threadFlows: [{ locations: [{ location }, { index: 1 }] }] }];
     const rules = [{ id: 'R', messageStrings: { step: { text: 'through {0}' } } }];
-    const found = read({ codeFlows, relatedLocations: [location] }, rules, { artifacts });
+    const threadFlowLocations = [{}, { location: at({ index: 1 }) }];
+    const run = { artifacts, threadFlowLocations };
+    const found = read({ codeFlows, relatedLocations: [location] }, rules, run);
     assert.deepEqual(
       found?.places.map(({ path, role, label }) => [path, role, label]),
       [
         ['a.c', 'step', 'through x'],
+        ['b.c', 'step', undefined],
         ['a.c', 'related', 'through x'],
       ],
     );
   });
 });
 
+test('F173 a CWE of a SARIF result, or of its rule, is found by its index in a taxonomy', () => {
+  const taxonomies = [
+    { name: 'OWASP', taxa: [{ id: '3' }] },
+    { name: 'CWE', taxa: [{ id: '89' }] },
+  ];
+  const [owasp, cwe] = [0, 1].map((index) => ({ index: 0, toolComponent: { index } }));
+  assert.deepEqual(read({ taxa: [owasp, cwe] }, [], { taxonomies })?.cwes, [89]);
+  assert.deepEqual(read({ taxa: [{ id: '20', toolComponent: { name: 'CWE' } }] })?.cwes, [20]);
+  const rules = [{ id: 'R', relationships: [{ target: owasp }, { target: cwe }] }];
+  assert.deepEqual(read({}, rules, { taxonomies })?.cwes, [89]);
+});
+
 test('F173 an artifact on the web is shown as the URL of a live application, and is no file', () => {
-  const run = { originalUriBaseIds: { WEB: { uri: 'https://shop.example/' } } };
-  for (const location of [{ uri: 'https://shop.example/search' }, { uri: 'search', uriBaseId: 'WEB' }]) {
-    const found = read({ locations: [at(location, { startLine: 4 })] }, [], run);
-    assert.deepEqual([found?.url, found?.places], ['https://shop.example/search', []]);
-  }
+  const uri = 'https://shop.example/search';
+  const inPage = read({ locations: [at({ uri }, { startLine: 4 })] });
+  assert.deepEqual([inPage?.url, inPage?.places], [uri, []]);
   const found = read({ webRequest: { method: 'POST', target: 'https://shop.example/pay' } });
   assert.deepEqual([found?.method, found?.url], ['POST', 'https://shop.example/pay']);
 });
@@ -192,23 +220,6 @@ test('F122 a SARIF text with many placeholders or brackets takes little time and
   assert.equal(read({ ruleId: 'a/'.repeat(500_000) })?.severity, 'medium');
 });
 
-test('F173 columns and offsets of SARIF locations count code points, where their run says so', () => {
-  const region = { startLine: 2, startColumn: 10, endColumn: 11 };
-  const codePoints = { columnKind: 'unicodeCodePoints' };
-  for (const [of, run, expected] of [
-    [region, codePoints, [2, 11, 12]],
-    [region, {}, [2, 10, 11]],
-    [{ charOffset: 17 }, {}, [2, 11, undefined]],
-    [{ charOffset: 15 }, codePoints, [2, 11, undefined]],
-    [{ charOffset: 0 }, {}, [1, 1, undefined]],
-    [{ charOffset: 900 }, {}, [undefined, undefined, undefined]],
-  ] as const) {
-    const [place] = read({ locations: [at({ uri: 'a.js' }, of)] }, [], run)?.places ?? [];
-    const { startLine, startColumn, endColumn } = inText(place!, '// 😀\r\nlog("😀", a);\n');
-    assert.deepEqual([startLine, startColumn, endColumn], expected);
-  }
-});
-
 test('F173 a suppressed SARIF result is an accepted risk, in the tool, unless a suppression does not hold', () => {
   const decisionOf = (suppressions?: readonly object[] | null) => read({ suppressions })?.toolDecision;
   const decision = { state: 'acceptedRisk', note: 'Test data.\nSeen.', at: 0, via: 'tool' };
@@ -224,6 +235,10 @@ describe('F173 a SARIF log without results', () => {
   const message = { text: 'Out of memory' };
   const failed = { toolExecutionNotifications: [{ level: 'error', message }], executionSuccessful: false };
   const tool = { driver: { name: 'T' } };
+  const [note, warning] = ['note', undefined].map((level) => ({ level, message: { text: 'Slow' } }));
+  const error = { level: 'error', message: { text: 'Bug' } };
+  const several = { toolExecutionNotifications: [note, warning, error], executionSuccessful: false };
+  const onlyNoted = { toolExecutionNotifications: [note] };
   const silent = { executionSuccessful: false };
   const noted = { toolConfigurationNotifications: [{ message }] };
   const flaw = { ruleId: 'R', message: 'Flaw.' };
@@ -231,6 +246,8 @@ describe('F173 a SARIF log without results', () => {
     ['whose results are null', { runs: [{ tool, results: null }] }, 'noResults'],
     ['whose results are absent', { runs: [{ tool }] }, 'noResults'],
     ['of a tool that failed', { runs: [{ tool, invocations: [failed] }] }, 'toolFailed', message.text],
+    ['of one that gives several reasons', { runs: [{ tool, invocations: [several] }] }, 'toolFailed', 'Bug'],
+    ['of one that only noted', { runs: [{ tool, invocations: [onlyNoted] }] }, 'noResults'],
     ['of one that gives no reason', { runs: [{ tool, invocations: [silent] }] }, 'toolFailed'],
     [
       'of one that failed elsewhere',
@@ -239,6 +256,7 @@ describe('F173 a SARIF log without results', () => {
       message.text,
     ],
     ['of version 1', { version: '1.0.0', runs: [{ tool, results: [flaw] }] }, 'oldSarif'],
+    ['of a draft', { version: '2.0.0-csd.2', runs: [{ tool, results: [flaw] }] }, 'oldSarif'],
   ] as const)
     test(`is named as one ${name}`, () => {
       assert.throws(() => readLog(log), { kind: 'malformedFindings', data: { subject, detail } });

@@ -45,6 +45,7 @@ describe('where the findings are', () => {
     ['beside an empty list', { findings: [], results: [a, b] }],
     ['below an empty list', { data: [], report: { findings: [a, b] } }],
     ['beside lists of files', { files: [{ name: 'a', path: 'src/a.ts' }], checks: [a, b] }],
+    ['below files', { files: [{ name: 'a', path: 'src/a.ts', checks: [a, b] }] }],
     [
       'beside errors of the tool',
       { errors: [{ message: 'Syntax error', path: 'c.ts', level: 'error' }], r: [a, b] },
@@ -55,8 +56,7 @@ describe('where the findings are', () => {
     ['by severity', { findings: { high: [unratedA], low: [unratedB], critical: [] } }],
     ['by severity, at the root', { high: [unratedA], low: [unratedB] }],
     ['by severity, beside a number', { findings: { total: 2, high: [unratedA], low: [unratedB] } }],
-    ['by severity, one alone', { findings: { High: unratedA, LOW: [unratedB] } }],
-    ['by file', { 'src/a.ts': [{ ...a, file: undefined }], 'src/b.ts': [{ ...b, file: undefined }] }],
+    ['by severity, one each', { findings: { high: unratedA, low: unratedB } }],
     ['by anything else', { findings: { Injection: [a], 'A 07': [b] } }],
     ['in lists of groups', { name: 'Review', risk: 'high', groups: [{ name: 'Injection', list: [a, b] }] }],
     ['each in an object', [{ finding: a }, { finding: b }]],
@@ -74,11 +74,6 @@ describe('where the findings are', () => {
     assert.throws(() => read([empty, empty]), { data: { subject: 'noResults', detail: undefined } });
   });
 
-  test('F107 a map by ID provides the IDs', () => {
-    const { findings } = parseFindings(JSON.stringify({ findings: { F1: a } }));
-    assert.equal(findings[0]?.id, 'F1');
-  });
-
   test('F188 checks that passed are no findings', () => {
     const checks = [a, { ...b, check_result: { result: 'PASSED' } }, { ...b, status: 'Pass' }];
     assert.deepEqual(read({ results: { checks } }), [both[0]]);
@@ -91,10 +86,11 @@ describe('where the findings are', () => {
       { error: { message: 'not found', path: '/v1/runs' } },
       { results: [{ check_id: 'C1' }, { check_id: 'C2' }, a] },
       ['SQL injection in a.js:12', a],
-      { runs: [{ results: [1, 2, 3] }] },
       { findings: ['SQL injection in a.js:12', 'XSS in b.js:3'] },
       { sites: [{ label: 'here', where: 'src/a.ts' }], list: [] },
-      { name: 'Review', files: [{ path: 'src/a.ts' }] },
+      { name: 'Review', description: 'All.', files: [{ path: 'src/a.ts' }] },
+      { files: [{ name: 'a.ts', path: 'src/a.ts' }] },
+      [{ filePath: 'src/a.ts', messages: [{ ruleId: 'no-eval', severity: 2, message: 'm', line: 3 }] }],
       { one: { two: { three: { four: { findings: [a] } } } } },
       { data: { user: { name: 'x' }, org: { id: 1 } } },
       { data: { error: { message: 'no such run' } } },
@@ -128,29 +124,21 @@ describe('where the findings are', () => {
       assert.deepEqual(read(file), [], JSON.stringify(file));
   });
 
-  test('F108 a list of groups gives exactly its findings, with what their group says', () => {
+  test('F108 a list of groups gives exactly its findings, and a group with a rating is one', () => {
     const groups = [
       { category: 'Injection', findings: [a, { description: 'Tainted query.', file: 'src/c.ts' }] },
-      {
-        category: 'Crypto',
-        severity: 'low',
-        description: 'Weak.',
-        findings: [{ file: 'src/b.ts', line: 2 }],
-      },
+      { category: 'Crypto', severity: 'low', description: 'Weak.', findings: [b] },
     ];
-    const expected = ['a high src/a.ts:1', 'Injection unrated src/c.ts:?', 'Crypto low src/b.ts:2'];
+    const expected = [both[0], 'Tainted query. unrated src/c.ts:?', both[1]];
     assert.deepEqual(read(groups), expected);
     assert.deepEqual(read({ results: groups }), expected);
-    const files = [
-      { path: 'src/a.ts', name: 'a.ts', issues: [{ ...a, file: undefined }] },
-      { path: 'src/b.ts', summary: 'One flaw.', results: [{ ...b, file: undefined }] },
-    ];
-    assert.deepEqual(read(files), both);
+    const files = { 'src/a.ts': [{ ...a, file: undefined }], 'src/b.ts': [{ ...b, file: undefined }] };
+    assert.deepEqual(read(files), ['a high', 'b low']);
     const rated = [
       { name: 'Injection', severity: 'high', list: [a] },
       { name: 'Crypto', severity: 'low', list: [b] },
     ];
-    assert.deepEqual(read(rated), both);
+    assert.deepEqual(read(rated), ['Injection high', 'Crypto low']);
   });
 
   test('F108 a finding that contains a list is one finding, also alone', () => {

@@ -45,6 +45,12 @@ test('F110 F173 paths are found the same way where it is known what was sent, an
     '/home/runner/work/x/x/services/web/main.go': 'services/web/main.go',
     'C:\\agent\\work\\1\\services\\web\\main.go': 'services/web/main.go',
     'file:///D:/a/x/lib/a.ts': 'lib/a.ts',
+    // Below the base of a SARIF log.
+    'file:///builds/group/x/./main.go': 'main.go',
+    'file:///D:/a/x/./lib/a.ts': 'lib/a.ts',
+    'file:///builds/services/./web/main.go': 'services/web/main.go',
+    '/builds/x/./missing.go': '(none)',
+    'lib/./main.go': '(none)',
     // A file at the top has no end of two segments.
     '/builds/group/x/main.go': '(none)',
     '/builds/group/shop/main.go': '(none)',

@@ -137,7 +137,7 @@ test('a decision is kept when paths are mapped and when files are deleted', asyn
   const shop = path.join(root, 'shop');
   open.add(shop);
   const files = ['build/gen/lib.js', './a.js'];
-  await fixture.addRun(['shop'], JSON.stringify(files.map((file) => ({ title: file, file }))));
+  await fixture.addRun(['shop'], JSON.stringify(files.map((file) => ({ title: `In ${file}`, file }))));
   await mkdir(path.join(shop, 'app'));
   await writeFile(path.join(shop, 'app', 'lib.js'), 'a\n');
   await store.setTriage(store.all(), 'falsePositive', 'because');
