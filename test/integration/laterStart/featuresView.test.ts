@@ -256,7 +256,9 @@ describe('the Features view', () => {
   });
 
   it('F136 counts more pairs than can be sent, and shows the first 2,000 features', async () => {
-    const run = await crawl({ features: Array.from({ length: 2_003 }, (_, at) => `Feature ${at}`) });
+    const run = await crawl({
+      features: Array.from({ length: 2_003 }, (_, at) => ({ name: `Feature ${at}` })),
+    });
     await view.show(run);
     assert.match(shownView.message, /^22,033 of 22,033 pairs chosen\. No pairs have been tested yet\.$/);
     assert.equal((await rows()).length, 2_001);
