@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askWorker } from '../askWorker.ts';
 import { AssessmentError, systemCode } from '../errors.ts';
-import { fieldsOf, firstHit, hitsAt, isObject, keyPaths } from '../json.ts';
+import { isObject } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /**
@@ -43,13 +43,6 @@ const maxReadMs = 60_000;
 export const maxFeatures = 10_000;
 /** Characters in the name of a pair's feature (docs/api.md, section 2.7); other texts are cut to it. */
 const maxNameLength = 5_000;
-const maxDepth = 4;
-
-const LIST = keyPaths('features discovered_features items data results');
-const NAME = keyPaths('name feature_name title');
-const DESCRIPTION = keyPaths('description summary details');
-const METHOD = keyPaths('method http_method request.method');
-const URLS = keyPaths('url uri path endpoint request.url');
 
 /** Reads the artifact in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */
 export async function readFeatures(run: Run, folder: string, workerFile: string | URL): Promise<FeatureList> {
@@ -58,10 +51,10 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
   return list;
 }
 
-/** Accepts a list or a map by name, under a known key, in wrappers or groups; a string is a name. Throws `badFeatures` if no list, or no name, is found. */
+/** Accepts a list (docs/api.md, section 2.4), also as `features` of an object. Throws `badFeatures` if no list, or no name, is found. */
 export function toFeatures(value: unknown): FeatureList {
-  const entries = listIn(value, 0);
-  if (entries === undefined) throw new AssessmentError('badFeatures', { subject: 'malformed' });
+  const entries: unknown = isObject(value) ? value['features'] : value;
+  if (!Array.isArray(entries)) throw new AssessmentError('badFeatures', { subject: 'malformed' });
   const features = new Map<string, Feature>();
   let repeated = 0;
   let unreadable = 0;
@@ -104,40 +97,14 @@ export async function readArtifact<T>(
   }
 }
 
-function listIn(value: unknown, depth: number): readonly unknown[] | undefined {
-  if (depth > maxDepth) return undefined;
-  if (Array.isArray(value))
-    return value.flatMap(
-      (entry: unknown) => (nameOf(entry) === undefined ? listIn(entry, depth + 1) : undefined) ?? [entry],
-    );
-  if (!isObject(value)) return undefined;
-  for (const { value: held } of hitsAt(fieldsOf(value), LIST)) {
-    const list = listIn(held, depth + 1) ?? (isObject(held) ? byName(held) : undefined);
-    if (list !== undefined) return list;
-  }
-  return nameOf(value) === undefined ? undefined : [value];
-}
-
-function byName(map: Readonly<Record<string, unknown>>): readonly unknown[] {
-  return Object.entries(map).map(([name, entry]) => (isObject(entry) ? { name, ...entry } : { name }));
-}
-
 function toFeature(entry: unknown): Feature | undefined {
-  const name = nameOf(entry);
-  if (name === undefined) return undefined;
-  const fields = fieldsOf(entry);
-  const text = (paths: typeof NAME): string | undefined => {
-    const hit = firstHit(fields, paths, nonEmptyText);
-    return hit !== undefined && hit.length > maxNameLength ? `${hit.slice(0, maxNameLength)}…` : hit;
-  };
-  return { name, description: text(DESCRIPTION), method: text(METHOD), url: text(URLS) };
+  if (!isObject(entry)) return undefined;
+  const { name, description, method, url } = entry;
+  if (typeof name !== 'string' || name === '' || name.length > maxNameLength) return undefined;
+  return { name, description: toText(description), method: toText(method), url: toText(url) };
 }
 
-function nameOf(entry: unknown): string | undefined {
-  const name = nonEmptyText(entry) ?? firstHit(fieldsOf(entry), NAME, nonEmptyText);
-  return name !== undefined && name.length <= maxNameLength ? name : undefined;
-}
-
-export function nonEmptyText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function toText(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.length > maxNameLength ? `${value.slice(0, maxNameLength)}…` : value;
 }

@@ -1,17 +1,8 @@
 import { AssessmentError } from '../errors.ts';
-import {
-  type Fields,
-  fieldsOf,
-  firstHit,
-  hitsAt,
-  isObject,
-  type KeyPath,
-  keyPaths,
-  normalKey,
-} from '../json.ts';
+import { isObject } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
 import { perspectives } from '../workflows/blackboxInput.ts';
-import { type ArtifactReader, maxFeatures, readArtifact, nonEmptyText } from './features.ts';
+import { type ArtifactReader, maxFeatures, readArtifact } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
@@ -36,14 +27,6 @@ export interface ListedProgress {
 
 const maxListed = maxFeatures * perspectives.length;
 
-const WRAPPER = keyPaths('scan_progress progress data result');
-const TESTED = keyPaths('completed tested completed_pairs tested_pairs');
-const SKIPPED = keyPaths('skipped not_applicable skipped_pairs');
-const FEATURE = keyPaths('feature_name feature.name feature name');
-const PERSPECTIVE = keyPaths('perspective.name perspective perspectives');
-
-const perspectiveBy = new Map(perspectives.map((each) => [normalKey(each), each]));
-
 /** What cannot be read is a `problem` of the answer, not an error. */
 export async function readScanProgress(
   run: Run,
@@ -61,23 +44,19 @@ export async function readScanProgress(
   }
 }
 
-/** Accepts two lists, under known keys or wrapped, of objects, of arrays, or as a map by feature. A pair in both lists was tested. */
+/** Of the two lists of pairs (docs/api.md, section 2.4). A pair in both was tested. */
 export function listProgress(value: unknown): ListedProgress {
-  const root =
-    listsIn(fieldsOf(value)) ?? firstHit(fieldsOf(value), WRAPPER, (hit) => listsIn(fieldsOf(hit)));
-  if (root === undefined) return { tested: [], notApplicable: [], problem: 'unreadable' };
+  const { completed, skipped } = isObject(value) ? value : {};
+  if (!Array.isArray(completed) && !Array.isArray(skipped))
+    return { tested: [], notApplicable: [], problem: 'unreadable' };
   const [tested, notApplicable] = [new Set<string>(), new Set<string>()];
-  let unread = 0;
-  const add = (paths: readonly KeyPath[], keys: Set<string>): void => {
-    for (const { feature, perspective } of hitsAt(root, paths).flatMap(({ value: list }) => toPairs(list))) {
-      const isRead = feature !== undefined && perspective !== undefined;
-      if (!isRead || tested.size + notApplicable.size >= maxListed) unread += 1;
-      else if (!tested.has(keyOf(feature, perspective))) keys.add(keyOf(feature, perspective));
+  let problem: ListedProgress['problem'];
+  for (const [list, keys] of [[completed, tested] as const, [skipped, notApplicable] as const])
+    for (const pair of Array.isArray(list) ? (list as unknown[]) : [list]) {
+      const key = keyOfPair(pair);
+      if (key === undefined || tested.size + notApplicable.size >= maxListed) problem = 'partlyUnreadable';
+      else if (!tested.has(key)) keys.add(key);
     }
-  };
-  add(TESTED, tested);
-  add(SKIPPED, notApplicable);
-  const problem = unread > 0 ? 'partlyUnreadable' : undefined;
   return { tested: [...tested], notApplicable: [...notApplicable], problem };
 }
 
@@ -97,37 +76,15 @@ export function toScanProgress(listed: ListedProgress): ScanProgress {
   };
 }
 
-function listsIn(fields: Fields): Fields | undefined {
-  return [...TESTED, ...SKIPPED].some(([key = '']) => fields.has(key)) ? fields : undefined;
-}
-
 function progressWithout(problem: 'absent' | 'unreadable', state: PairState = 'unknown'): ScanProgress {
   return { tested: 0, notApplicable: 0, problem, stateOf: () => state };
 }
 
-interface ListedPair {
-  readonly feature: string | undefined;
-  readonly perspective: Perspective | undefined;
-}
-
-function toPairs(list: unknown): readonly ListedPair[] {
-  if (Array.isArray(list)) return list.flatMap(pairsOfEntry);
-  if (isObject(list)) return Object.entries(list).flatMap(pairsOfEntry);
-  return [{ feature: undefined, perspective: undefined }];
-}
-
-/** An entry may have several perspectives of one feature. */
-function pairsOfEntry(entry: unknown): readonly ListedPair[] {
-  const [feature, held]: readonly unknown[] = Array.isArray(entry)
-    ? (entry as unknown[])
-    : [
-        firstHit(fieldsOf(entry), FEATURE, nonEmptyText),
-        firstHit(fieldsOf(entry), PERSPECTIVE, (hit) => hit),
-      ];
-  return [held].flat().map((word) => ({
-    feature: nonEmptyText(feature),
-    perspective: perspectiveBy.get(normalKey(nonEmptyText(word) ?? '')),
-  }));
+/** Members are named as in the pairs of a request. */
+function keyOfPair(pair: unknown): string | undefined {
+  const { feature_name: feature, perspective } = isObject(pair) ? pair : {};
+  const known = perspectives.find((each) => each === perspective);
+  return typeof feature === 'string' && known !== undefined ? keyOf(feature, known) : undefined;
 }
 
 function keyOf(feature: string, perspective: Perspective): string {

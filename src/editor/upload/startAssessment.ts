@@ -74,7 +74,7 @@ function launch(
       const { packed, prepared } = result;
       try {
         onStep(t('waiting for your confirmation'));
-        const answer = await confirmUpload(packed.run, packed.assessment, prepared, deps, retried);
+        const answer = await confirmUpload(packed, prepared, deps, retried);
         if (answer === 'prepareAgain') continue;
         if (answer === undefined) return;
         // While the machine slept, another window may have claimed the folders.

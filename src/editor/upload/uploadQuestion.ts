@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
 import { isSamePath } from '../../core/paths.ts';
 import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
-import { readSentFiles } from '../../core/findings/place/sentFiles.ts';
+import { readSentFiles, type SentOfRun } from '../../core/findings/place/sentFiles.ts';
 import { readHead } from '../../core/findings/result/resultFile.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
+import type { ManifestEntry } from '../../core/upload/archive/packing.ts';
+import type { PackedRun } from '../../core/run/start/packRun.ts';
 import { coverageOf, isUnread } from '../../core/upload/choose/coverage.ts';
 import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
@@ -11,6 +13,7 @@ import { withIncluded } from '../../core/upload/choose/choices.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepareUpload.ts';
 import type { Suspicion } from '../../core/upload/secrets/scanFile.ts';
 import { visibleName } from '../../core/visibleText.ts';
+import { inSlices } from '../../core/yieldingWork.ts';
 import {
   countFiles,
   countShown,
@@ -30,6 +33,15 @@ import type { UploadPreview } from './uploadPreview.ts';
 
 const t = vscode.l10n.t;
 
+interface PackedAssessment {
+  readonly run: Run;
+  readonly assessment: Assessment;
+  /** For each folder of the run. */
+  readonly manifests: Manifests;
+}
+
+type Manifests = PackedRun['manifests'];
+
 interface QuestionDeps {
   readonly runs: RunStore;
   readonly preview: Pick<UploadPreview, 'show' | 'close'>;
@@ -41,8 +53,7 @@ interface QuestionDeps {
  * `prepareAgain` if the person included files, which have to be checked and packed first.
  */
 export async function confirmUpload(
-  run: Run,
-  assessment: Assessment,
+  { run, assessment, manifests }: PackedAssessment,
   prepared: readonly Prepared[],
   { preview, choices, runs }: QuestionDeps,
   retried?: Run,
@@ -51,7 +62,7 @@ export async function confirmUpload(
   const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
   const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
   const repeated = runWithSameArchives(run, runs);
-  const added = retried === undefined ? [] : await addedSince(retried, run, runs);
+  const added = retried === undefined ? [] : await addedSince(retried, run, manifests, runs);
   const unreadable = assessment.targets.flatMap(({ files }) =>
     files === undefined ? [] : unreadableIn(files.selection),
   );
@@ -80,7 +91,7 @@ export async function confirmUpload(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
     ),
     ...describeUploadedSecrets(prepared.flatMap(({ undecided }) => undecided)),
-    ...(await describeLastRun(run, runs)),
+    ...(await describeLastRun(run, manifests, runs)),
     repeated && t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt)),
   ];
   const start = t('Upload and Start');
@@ -132,43 +143,58 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
 }
 
 /** Files that the earlier run did not pack, if its manifest is left: a person may have excluded them in another window. */
-async function addedSince(earlier: Run, run: Run, runs: RunStore): Promise<string[]> {
-  const added: string[] = [];
-  for (const [index, { folder }] of run.targets.entries()) {
-    const earlierIndex = earlier.targets.findIndex((target) => isSamePath(folder, target.folder));
-    const files = await readSentFiles(run, index, runs.folderOf(run.id));
-    const earlierFiles = await readSentFiles(earlier, earlierIndex, runs.folderOf(earlier.id));
-    if (files !== undefined && earlierFiles !== undefined)
-      added.push(...[...files.keys()].filter((path) => !earlierFiles.has(path)));
-  }
-  return added;
+async function addedSince(
+  earlier: Run,
+  run: Run,
+  manifests: Manifests,
+  runs: RunStore,
+): Promise<readonly string[]> {
+  const earlierFiles = await filesBefore(earlier, run, runs);
+  return inSlices(pathsOf(manifests, ({ path }, at) => earlierFiles[at]?.has(path) === false));
+}
+
+/** For each folder of a run, what an earlier one uploaded of it; undefined where that is not known. */
+function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<SentOfRun> {
+  const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readSentFiles> => {
+    const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));
+    return readSentFiles(earlier, index, runs.folderOf(earlier.id));
+  };
+  return Promise.all(targets.map(filesOf));
+}
+
+function* pathsOf(
+  manifests: Manifests,
+  isWanted: (entry: ManifestEntry, target: number) => boolean,
+): Generator<undefined, readonly string[]> {
+  const paths: string[] = [];
+  for (const [at, entries] of manifests.entries())
+    for (const entry of entries) {
+      if (isWanted(entry, at)) paths.push(entry.path);
+      yield;
+    }
+  return paths;
 }
 
 /** The last complete run of the same folders: its duration, its findings, and how many files differ. */
-async function describeLastRun(run: Run, runs: RunStore): Promise<string[]> {
-  const filesOf = (of: Run, folder: string): ReturnType<typeof readSentFiles> => {
-    const index = of.targets.findIndex((target) => isSamePath(target.folder, folder));
-    return readSentFiles(of, index, runs.folderOf(of.id));
-  };
+async function describeLastRun(run: Run, manifests: Manifests, runs: RunStore): Promise<string[]> {
   for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
-    const differing: boolean[] = [];
-    let isKnown = true;
-    for (const { folder } of run.targets) {
-      const lastFiles = await filesOf(last, folder);
-      isKnown &&= lastFiles !== undefined;
-      for (const { path, sha256 } of (await filesOf(run, folder))?.values() ?? [])
-        differing.push(lastFiles?.get(path)?.sha256 !== sha256);
-    }
     const head = await readHead(runs.folderOf(last.id));
-    if (!isKnown || head === undefined) continue;
+    const lastFiles = head === undefined ? [undefined] : await filesBefore(last, run, runs);
+    if (head === undefined || lastFiles.includes(undefined)) continue;
+    let total = 0;
+    const isDifferent = ({ path, sha256 }: ManifestEntry, at: number): boolean => {
+      total += 1;
+      return lastFiles[at]?.get(path)?.sha256 !== sha256;
+    };
+    const differing = await inSlices(pathsOf(manifests, isDifferent));
     return [
       t(
         'The run from {0} took {1} and reported {2}. Since then, {3} of {4} are new or changed.',
         formatDay(last.createdAt),
         formatDuration(elapsedMs(last, last.createdAt)),
         countShown(head.counts.findings, head.cut),
-        formatNumber(differing.filter(Boolean).length),
-        countFiles(differing.length),
+        formatNumber(differing.length),
+        countFiles(total),
       ),
     ];
   }

@@ -15,7 +15,7 @@ import {
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
-import { storeManifest, toSent } from '../../unit/findings/result/storedManifest.ts';
+import { toSent } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
 import { messages, recordCommand, shownTexts } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';
@@ -38,7 +38,7 @@ describe('files as they were assessed', () => {
     const run = { ...ended, targets: [{ folder, name: 'shop', commit: { id: commit, dirty: true } }] };
     await mkdir(path.join(runFolder, 'source'), { recursive: true });
     await mkdir(path.join(folder, 'src'), { recursive: true });
-    await storeManifest(runFolder, 0, sent);
+    await writeFile(path.join(runFolder, 'manifest-0.json'), 'It takes long to read, and is not needed.');
     await writeFile(path.join(runFolder, keptPath({ target: 0, path: 'src/kept.js' })), sent['src/kept.js']);
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
@@ -99,7 +99,9 @@ describe('files as they were assessed', () => {
       '../secret.js can’t be shown as it was assessed: no uploaded file matches with certainty.',
     ]);
     for (const name of ['../secret.js', '../../secret.js', 'src/kept.js/../../../secret.js']) {
-      const uri = vscode.Uri.from({ scheme: 'whitebox-assessed', path: `/as-assessed/0/${name}` });
+      const { bytes, sha256 } = toSent('secret.js', { 'secret.js': 'not sent' }, '')!;
+      const [path, query] = [`/as-assessed/0/${name}`, `${bytes} ${sha256}`];
+      const uri = vscode.Uri.from({ scheme: 'whitebox-assessed', path, query });
       await assert.rejects(Promise.resolve(vscode.workspace.openTextDocument(uri)), name);
     }
   });

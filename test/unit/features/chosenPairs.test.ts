@@ -25,7 +25,7 @@ import { parseWorker } from '../findings/parse/bundledWorker.ts';
 import { crawledWith } from './crawledRun.ts';
 
 const crawled = crawledWith('features');
-const { features } = toFeatures(['Log in', 'Search\n']);
+const { features } = toFeatures([{ name: 'Log in' }, { name: 'Search\n' }]);
 const xss = (feature: string) => ({ feature, perspective: 'XSS' }) as const;
 const none: Choice = new Map();
 const withFault = (subject: string) => (error: AssessmentError) =>
@@ -60,7 +60,7 @@ test('a pair chosen again keeps its priority until it is changed or removed', ()
 });
 
 test('F136 of 10,010 pairs all can be sent, or 10,000, but not 10,001', () => {
-  const many = toFeatures(Array.from({ length: 910 }, (_, at) => `Feature ${at}`)).features;
+  const many = toFeatures(Array.from({ length: 910 }, (_, at) => ({ name: `Feature ${at}` }))).features;
   const without = (count: number): Choice => withPairs(everyPair(many), pairsOf(many).slice(0, count), false);
   assert.equal(toPairs(without(0), many), undefined);
   assert.throws(() => toPairs(without(9), many), withFault('tooMany'));
@@ -129,7 +129,7 @@ test('the choice is stored in the run folder; by default all pairs of a crawl ar
   ]);
   assert.deepEqual((await readdir(folder)).toSorted(), ['chosen-pairs.json', 'features.json']);
 
-  await writeFile(join(folder, 'features.json'), '["Log in"]');
+  await writeFile(join(folder, 'features.json'), '[{"name":"Log in"}]');
   await assert.rejects(pairsToContinue(crawled, folder, parseWorker), withFault('gone'));
 });
 

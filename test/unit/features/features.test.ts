@@ -14,48 +14,24 @@ import { crawledWith } from './crawledRun.ts';
 
 const crawled = crawledWith('features');
 
-const namesOf = (value: unknown): string[] => toFeatures(value).features.map(({ name }) => name);
-
-test('features are read from lists, maps and names, bare or wrapped', () => {
-  const list = [{ name: 'Log in' }, { name: 'Search' }];
-  const grouped = [
-    { page: '/', features: [{ name: 'Log in' }] },
-    { page: '/search', features: ['Search'] },
-  ];
-  for (const shape of [
-    list,
-    ['Log in', 'Search'],
-    [{ featureName: 'Log in' }, { title: 'Search' }],
-    { version: 1, features: list },
-    { data: { features: list } },
-    { features: { 'Log in': {}, Search: 'the catalogue' } },
-    grouped,
-  ])
-    assert.deepEqual(namesOf(shape), ['Log in', 'Search'], JSON.stringify(shape));
-  assert.deepEqual(namesOf({ name: 'Log in', url: '/login' }), ['Log in']);
-  assert.deepEqual(namesOf([]), []);
-});
-
-test('a feature has descriptive fields, and its name is unchanged', () => {
+test('a feature of the list has descriptive fields, and its name is unchanged', () => {
   const name = '  Log in\n\u202E [x](command:y) ';
-  assert.deepEqual(
-    toFeatures([
-      { name, description: 'Signs in.', method: 'POST', url: 'https://a.example/login', roles: [] },
-    ]).features,
-    [{ name, description: 'Signs in.', method: 'POST', url: 'https://a.example/login' }],
-  );
+  const feature = { name, description: 'Signs in.', method: 'POST', url: 'https://a.example/login' };
+  for (const list of [[{ ...feature, roles: [] }], { version: 1, features: [feature] }])
+    assert.deepEqual(toFeatures(list).features, [feature]);
+  assert.deepEqual(toFeatures([]).features, []);
 });
 
 test('F136 equal names are one feature, and entries without a usable name are counted', () => {
   const list = toFeatures([
     { name: 'Log in', url: '/a' },
     { name: 'Log in', url: '/b' },
-    'log in',
+    { name: 'log in' },
     { id: 7 },
     null,
-    8,
-    '',
-    'n'.repeat(5_001),
+    'Search',
+    { name: '' },
+    { name: 'n'.repeat(5_001) },
   ]);
   assert.deepEqual(
     list.features.map(({ name, url }) => [name, url]),
@@ -68,7 +44,9 @@ test('F136 equal names are one feature, and entries without a usable name are co
 });
 
 test('F136 only the first features up to the limit are read, and the others counted', () => {
-  const { features, cut } = toFeatures(Array.from({ length: 10_003 }, (_, at) => `Feature ${at}`));
+  const { features, cut } = toFeatures(
+    Array.from({ length: 10_003 }, (_, at) => ({ name: `Feature ${at}` })),
+  );
   assert.deepEqual([features.length, cut], [10_000, 3]);
 });
 

@@ -27,7 +27,7 @@ await testBlocks(import.meta.filename, {
   'F146 of 1,200,000 features the first 10,000 are read, and how many are not': {
     maxMs,
     prepare: async (after) => {
-      const names = Array.from({ length: 10_000 }, (_, at) => `Feature ${at}`);
+      const names = Array.from({ length: 10_000 }, (_, at) => ({ name: `Feature ${at}` }));
       const nameless = Array.from({ length: 2 * count }, () => ({ id: 1 }));
       const folder = await folderWith(after, 'features.json', [...names, ...nameless]);
       return async () => {
@@ -36,10 +36,13 @@ await testBlocks(import.meta.filename, {
       };
     },
   },
-  'F146 of the progress of 600,000 pairs as many are read as features have, and others are unknown': {
+  'F146 of the progress of 300,000 pairs as many are read as features have, and others are unknown': {
     maxMs,
     prepare: async (after) => {
-      const completed = Array.from({ length: count }, (_, at) => [`F${at}`, 'XSS']);
+      const completed = Array.from({ length: count / 2 }, (_, at) => ({
+        feature_name: `F${at}`,
+        perspective: 'XSS',
+      }));
       const folder = await folderWith(after, 'scan_progress.json', { completed, skipped: [] });
       return async () => {
         const progress = await readScanProgress(crawledWith('scan_progress'), folder, parseWorker);

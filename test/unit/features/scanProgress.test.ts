@@ -20,27 +20,15 @@ const statesOf = ({ stateOf }: ScanProgress): string[] => [
   stateOf('Log in', 'CSRF'),
 ];
 
-test('completed pairs are tested, skipped ones not applicable, others untested, in every shape', () => {
-  for (const shape of [
-    {
+test('completed pairs are tested, skipped ones not applicable, and others untested', () => {
+  const progress = toScanProgress(
+    listProgress({
       completed: [{ feature_name: 'Log in', perspective: 'XSS' }],
       skipped: [{ feature_name: 'Log in', perspective: 'OpenRedirect' }],
-    },
-    {
-      completed: [{ feature: { name: 'Log in' }, perspective: 'xss' }],
-      skipped: [['Log in', 'open_redirect']],
-    },
-    { completed: { 'Log in': ['XSS'] }, skipped: { 'Log in': 'OpenRedirect' } },
-    {
-      completed: [{ feature: 'Log in', perspectives: ['XSS'] }],
-      skipped: [{ name: 'Log in', perspective: { name: 'Open Redirect' } }],
-    },
-    { scan_progress: { tested: [['Log in', 'XSS']], notApplicable: [['Log in', 'OpenRedirect']] } },
-  ]) {
-    const progress = toScanProgress(listProgress(shape));
-    assert.deepEqual(statesOf(progress), ['tested', 'notApplicable', 'notTested'], JSON.stringify(shape));
-    assert.deepEqual([progress.tested, progress.notApplicable, progress.problem], [1, 1, undefined]);
-  }
+    }),
+  );
+  assert.deepEqual(statesOf(progress), ['tested', 'notApplicable', 'notTested']);
+  assert.deepEqual([progress.tested, progress.notApplicable, progress.problem], [1, 1, undefined]);
 });
 
 test('names are compared exactly, and a pair in both lists is tested', () => {
@@ -60,7 +48,7 @@ test('F136 if entries are unreadable, unlisted pairs are unknown', () => {
       completed: [
         { feature_name: 'Log in', perspective: 'XSS' },
         { feature_name: 'Log in', perspective: 'New One' },
-        7,
+        ['Log in', 'CSRF'],
       ],
       skipped: [],
     }),

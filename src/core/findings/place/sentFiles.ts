@@ -16,7 +16,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import * as z from 'zod/mini';
-import { isNoFile, readIfThere } from '../../files.ts';
+import { isNoFile, isThere, readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
@@ -53,6 +53,15 @@ export function sentIn(
   return files === undefined ? 'unknown' : files.get(path);
 }
 
+function manifestIn(runFolder: string, target: number): string {
+  return join(runFolder, `manifest-${String(target)}.json`);
+}
+
+/** False for a run that was started elsewhere, or imported. */
+export function isSentKnown(runFolder: string): Promise<boolean> {
+  return isThere(manifestIn(runFolder, 0));
+}
+
 /** By path relative to the folder; undefined when it is not known what was sent, as for a run that was started elsewhere. */
 export async function readSentFiles(
   { targets }: Pick<Run, 'targets'>,
@@ -68,7 +77,7 @@ export async function readSentWith(
   { target, folder }: Pick<SentFile, 'target' | 'folder'>,
   runFolder: string,
 ): Promise<ReadonlyMap<string, SentFile> | undefined> {
-  const text = await readIfThere(join(runFolder, `manifest-${String(target)}.json`));
+  const text = await readIfThere(manifestIn(runFolder, target));
   if (text === undefined) return undefined;
   const entries = entriesIn(text);
   await setImmediate(); // parsing and indexing both take long

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import {
   readAsSent,
-  readSentFiles,
+  isSentKnown,
   readUnchanged,
   type SentFile,
 } from '../../../core/findings/place/sentFiles.ts';
@@ -16,6 +16,7 @@ import { AssessmentError } from '../../../core/errors.ts';
 import { isThere } from '../../../core/files.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
+import { isUsableName } from '../../../core/upload/sourceFile.ts';
 import { visibleName } from '../../../core/visibleText.ts';
 import { answerOfGit, openDocument, repositoryOf } from '../../folders.ts';
 import { firstLines } from '../../formats.ts';
@@ -36,14 +37,17 @@ const messageShownMs = 10_000;
 /** A file as it was uploaded, or why it is not available, as the end of a sentence. */
 type AsSent = { readonly text: string } | { readonly why: string };
 
-/** Provides uploaded files as read-only documents. A URI names a run, a folder and an uploaded path, and reaches nothing else. */
+/** Provides uploaded files as read-only documents. A URI has all that identifies an uploaded file of a run, and reaches nothing else. */
 export function provideAsAssessed({ runs }: Pick<FindingStores, 'runs'>): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
-    provideTextDocumentContent: async ({ path }) => {
+    provideTextDocumentContent: async ({ path, query }) => {
       const [, runId = '', target, ...names] = path.split('/');
+      const [bytes, sha256 = ''] = query.split(' ');
       const run = runs.get(runId);
-      if (run === undefined) return undefined;
-      const found = await readAssessed(run, Number(target), names.join('/'), runs);
+      const folder = run?.targets[Number(target)]?.folder;
+      if (run === undefined || folder === undefined) return undefined;
+      const sent = { target: Number(target), folder, path: names.join('/'), bytes: Number(bytes), sha256 };
+      const found = await readAssessed(run, sent, runs);
       if ('why' in found) throw new Error(found.why);
       return found.text;
     },
@@ -63,10 +67,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: FindingStores)
   }
   const sent = sentFileOf(place, finding);
   const path = visibleName(sent?.path ?? place.path);
-  const found =
-    sent === undefined
-      ? await whyNotSent(run, deps)
-      : await readAssessed(run, sent.target, sent.path, deps.runs);
+  const found = sent === undefined ? await whyNotSent(run, deps) : await readAssessed(run, sent, deps.runs);
   if (sent === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
     const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
@@ -93,7 +94,7 @@ export async function showChangesSince(run: Run, deps: FindingStores): Promise<v
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
       if (unsavedText(here) === undefined && (await readUnchanged(sent)) !== undefined) continue;
-      const found = await readAssessed(run, sent.target, sent.path, deps.runs);
+      const found = await readAssessed(run, sent, deps.runs);
       const uri = vscode.Uri.file(here);
       if ('why' in found) notCompared.push(`${visibleName(sent.path)}: ${found.why}`);
       else changes.push([uri, toUri(run, sent), (await isThere(here)) ? uri : undefined]);
@@ -131,14 +132,15 @@ export async function changedFilesOf(
   const changes: ChangedFile[] = [];
   for (const { sent, folder, path } of filesOf([shown])) {
     const after = await textBelow(folder, path);
-    const before = await readAssessed(shown.run, sent.target, sent.path, runs);
+    const before = await readAssessed(shown.run, sent, runs);
     changes.push({ path: sent.path, before, after });
   }
   return changes;
 }
 
-function toUri({ id }: Run, { target, path }: SentFile): vscode.Uri {
-  return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${path}` });
+function toUri({ id }: Run, { target, path, bytes, sha256 }: SentFile): vscode.Uri {
+  const query = `${String(bytes)} ${sha256}`;
+  return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${path}`, query });
 }
 
 /** The sent files of findings, and where they are now. */
@@ -155,21 +157,18 @@ function filesOf(shown: readonly ShownFinding[]) {
 }
 
 export async function whyNotSent(run: Run, { runs }: FindingStores): Promise<{ readonly why: string }> {
-  const isKnown = (await readSentFiles(run, 0, runs.folderOf(run.id))) !== undefined;
-  const why = isKnown
+  const why = (await isSentKnown(runs.folderOf(run.id)))
     ? t('no uploaded file matches with certainty')
     : t('the uploaded files are unknown because the run was started elsewhere or imported');
   return { why };
 }
 
-async function readAssessed(run: Run, index: number, path: string, runs: RunStore): Promise<AsSent> {
-  const runFolder = runs.folderOf(run.id);
-  const target = run.targets[index];
-  const sent = (await readSentFiles(run, index, runFolder))?.get(path);
-  if (target === undefined || sent === undefined) return { why: t('it wasn’t uploaded') };
-  const file = join(target.folder, ...path.split('/'));
+async function readAssessed(run: Run, sent: SentFile, runs: RunStore): Promise<AsSent> {
+  const target = run.targets[sent.target];
+  if (target === undefined || !isUsableName(sent.path)) return { why: t('it wasn’t uploaded') };
+  const file = join(target.folder, ...sent.path.split('/'));
   let why = '';
-  const content = await readAsSent(runFolder, sent, async () => {
+  const content = await readAsSent(runs.folderOf(run.id), sent, async () => {
     const found = await readCommitted(target, file);
     why = 'why' in found ? found.why : found.otherwise;
     return 'why' in found ? undefined : found.content;

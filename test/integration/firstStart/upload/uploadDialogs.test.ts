@@ -13,7 +13,7 @@ import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.t
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { newHead } from '../../../../src/core/findings/result/result.ts';
 import { writeResult } from '../../../../src/core/findings/result/resultFile.ts';
-import { storeManifest } from '../../../unit/findings/result/storedManifest.ts';
+import { storeManifest, toSent } from '../../../unit/findings/result/storedManifest.ts';
 import { afterTest, answer, messages, type ShownMessage, temporaryFolder } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
 import { folder } from '../../openFolders.ts';
@@ -154,13 +154,14 @@ describe('the question before an upload', () => {
     };
     const took = { dispatchedAt: 0, exitedAt: 9 * hourMs + 60_000 };
     const known = [
-      await make('now', { createdAt: 40 * hourMs }, { ...sent, 'b.js': 'changed', 'd.js': 'new' }),
+      await make('now', { createdAt: 40 * hourMs }),
       await make('tracked', { createdAt: 30 * hourMs }),
       await make('cancelled', { createdAt: 20 * hourMs, state: 'cancelled' }, sent),
       await make('last', { createdAt: 12 * hourMs, ...took }, sent),
       await make('before', { createdAt: 0 }, {}),
     ];
-    await ask(known[0]!, {}, { known, root });
+    const files = { ...sent, 'b.js': 'changed', 'd.js': 'new' };
+    await ask(known[0]!, {}, { known, root, files });
     await ask(known[4]!, {}, { known, root });
     const [first, second] = messages.shown.map(({ detail }) => detail);
     const sentence =
@@ -174,7 +175,11 @@ describe('the question before an upload', () => {
 async function ask(
   run: Run,
   selected: object = {},
-  { known = [], root = '' }: { known?: readonly Run[]; root?: string } = {},
+  {
+    known = [],
+    root = '',
+    files = {},
+  }: { known?: readonly Run[]; root?: string; files?: Record<string, string> } = {},
 ): Promise<string[]> {
   const empty = {
     root: '/invented/shop',
@@ -190,12 +195,17 @@ async function ask(
     language: 'english',
     targets: [{ ...run.targets[0], files: { selection } }],
   };
+  const packed = {
+    run,
+    assessment: assessment as unknown as Assessment,
+    manifests: [Object.keys(files).flatMap((name) => toSent(name, files, '') ?? [])],
+  };
   const did: string[] = [];
   const deps = {
     runs: partly<RunStore>({ all: () => known, folderOf: (id: string) => path.join(root, id) }),
     choices: { change: () => Promise.resolve(void did.push('include')) },
     preview: { show: () => void did.push('show'), close: () => void did.push('close') },
   };
-  did.push((await confirmUpload(run, assessment as unknown as Assessment, [], deps)) ?? '');
+  did.push((await confirmUpload(packed, [], deps)) ?? '');
   return did.filter((each) => each !== '');
 }
