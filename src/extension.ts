@@ -20,8 +20,7 @@ import { createCommands, type Manifest, runCommand } from './editor/commands.ts'
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
-import { watchDrift } from './editor/findings/code/driftWatch.ts';
-import { DocumentTexts, encodings } from './editor/findings/code/fileTexts.ts';
+import { DocumentTexts, encodings, watchDrift } from './editor/findings/code/driftWatch.ts';
 import { registerHover } from './editor/findings/code/hover.ts';
 import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { BranchComparison } from './editor/findings/changedOnBranch.ts';
@@ -142,6 +141,10 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     showNotifications(services),
     followSignIn(accounts, { ...services, secrets }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => inBackground(findings.load(), log)),
+    // What could not be read is asked again.
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) inBackground(findings.load(), log);
+    }),
   );
   inBackground(sweepSaving(storage('saving'), clock), log);
   await runs.reload();

@@ -39,7 +39,6 @@ export const storeOfFindings = (
     withDetails: (some: readonly ShownFinding[]) => addDetails(some, () => Promise.resolve(new Map())),
     confirmationsOf: () => Promise.resolve([]),
     sharedDecisions: () => new Map(),
-    isComplete: () => true,
     onDidChange: never,
     ...more,
   });

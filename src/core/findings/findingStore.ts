@@ -1,50 +1,48 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { atOrBelow, isSamePath, pathKey } from '../paths.ts';
 import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
-import { type FolderCalls, inBackground, inSlices, untilAborted } from '../yieldingWork.ts';
+import { type FolderCalls, inBackground, untilAborted } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { allowReading } from './parse/readFindings.ts';
 import type { EditorTexts } from './place/currentPlaces.ts';
+import type { Follow } from './place/placement.ts';
 import { addMapping, forgetMappings, type MappingMemory, readMappings } from './place/mappings.ts';
 import {
-  addOwners,
-  comparePlaced,
-  mayHaveMissing,
-  placeAgain,
-  type PlacedRun,
-  readPlaced,
-  shownFindings,
-  toShownRun,
-} from './placedRun.ts';
-import type { Detailable, Detailed } from './result/resultFile.ts';
-import {
-  isCurrent,
+  followFiles,
   readItem,
   readResult,
   type ResultSource,
   savedResult,
   withDetails,
 } from './result/readResult.ts';
+import type { Detailable, Detailed } from './result/resultFile.ts';
 import {
-  areSameShown,
-  decisionFolders,
-  type ShownFinding,
-  type ShownRun,
-  toTriageSubjects,
-  withoutOtherFolders,
-} from './shownFinding.ts';
-import { showDecided, type ShowFinding } from './triage/decide.ts';
+  askOwners,
+  asUploaded,
+  compareViews,
+  forgetOwners,
+  locateAgain,
+  locateUnread,
+  lookForOwners,
+  readView,
+  type RunView,
+  type Surroundings,
+} from './runView.ts';
+import { decisionFolders, type ShownFinding, type ShownRun, toTriageSubjects } from './shownFinding.ts';
+import { decide } from './triage/decide.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { NewDecision, TriageStore, UndoDecisions } from './triage/triageStore.ts';
+import { type Decide, findingsOf, show, toShownFinding, toShownRun } from './view/show.ts';
 
 interface Deps extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
   readonly triage: TriageStore;
   readonly mappings: MappingMemory;
-  readonly calls: Pick<FolderCalls, 'ask'>;
+  readonly calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'>;
   /** What editors have of the wanted files (absolute paths). */
   readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
@@ -54,76 +52,65 @@ interface Deps extends ResultSource {
 /** A run that a person compares with an earlier run: `absent` holds only findings of that run. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
-interface ChangedFiles {
-  readonly changed: ReadonlySet<string>;
-  readonly createdOrDeleted: ReadonlySet<string>;
-}
-
-interface Compared {
-  readonly run: Run;
-  readonly baseline: Run;
-}
-
-interface Shown {
-  readonly placed: readonly PlacedRun[];
+/** Which views are shown. It is replaced as a whole. */
+interface Chosen {
   /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
-  readonly compared: Compared | undefined;
-  readonly baseline: PlacedRun | undefined;
-  readonly isComplete: boolean;
+  /** The IDs of two runs that are compared. */
+  readonly compared?: { readonly run: string; readonly baseline: string } | undefined;
 }
 
 /**
- * The findings that the editor shows: for each open folder and subject, those of one run. `load` chooses the runs, and reads the result of each with its
- * places. `rePlace` follows edits. The rest reads what is shown, or carries out what a person chose.
+ * The findings that the editor shows: for each open folder and subject, those of one run. `#views` has
+ * what is known of these runs, and is replaced whenever more is known. The steps of one run follow
+ * each other; runs don’t wait for each other. A load reads what has changed, and asks again for what
+ * is unread or unknown.
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
   readonly #changed: Emitter<void>;
   readonly #subscriptions: readonly Disposable[];
+  readonly #decide: Decide;
   readonly #choices = new FolderChoices();
-  #compared: Compared | undefined;
-  #shown: Shown = {
-    placed: [],
-    runIds: new Map(),
-    compared: undefined,
-    baseline: undefined,
-    isComplete: true,
-  };
-  #shownRuns: readonly ShownRun[] = [];
+  #chosen: Chosen = { runIds: new Map() };
+  /** By run ID: runs that are shown or compared, and others whose findings cannot be read. */
+  #views: ReadonlyMap<string, RunView> = new Map();
+  #comparison: RunView | undefined;
+  #shown: readonly ShownRun[] = [];
   #byName: ReadonlyMap<string, readonly ShownFinding[]> | undefined;
-  readonly #showFinding: ShowFinding;
-  readonly #failures = new Map<string, Failure>();
-  /** Reading and placing run one at a time, so that each starts from the value of the one before. */
-  #queue: Promise<unknown> = Promise.resolve();
-  #waiting: (ChangedFiles & { readonly done: Promise<void> }) | undefined;
-  /** Set by any forced request and cleared by the next load, so that many requests during one load become one more. */
-  #mustForce = false;
-  #chosen: readonly Run[] = [];
-  /** Aborted when a person no longer wants the findings that are being read. */
-  #wanted = new AbortController();
+  /** By run ID, the last step of its view. */
+  readonly #steps = new Map<string, Promise<void>>();
+  /** Aborted when nobody wants any more what is being loaded. */
+  #loading = new AbortController();
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#showFinding = showDecided(deps.triage);
+    this.#decide = (found, run, known) => decide(found, run, known, deps.triage);
     this.#changed = new Emitter(deps.log);
     this.onDidChange = this.#changed.event;
+    const load = (): void => inBackground(this.load(), deps.log);
     this.#subscriptions = [
       deps.runs.onDidChange((changed) => {
-        const isShown = ({ id }: Run): boolean => this.#shownRuns.some(({ run }) => run.id === id);
-        if (changed.some((run) => isFinal(run) || isShown(run))) inBackground(this.load(), deps.log);
+        if (!changed.some((run) => isFinal(run) || this.#views.has(run.id))) return;
+        this.#show(); // it may be the name of an earlier run that has changed
+        load();
       }),
-      deps.triage.onDidChange(() => this.#show(this.#shown)),
+      deps.triage.onDidChange(() => this.#show()),
+      deps.calls.onDidAnswer(() => {
+        if ([...this.#views.values()].some(({ unread }) => unread.size > 0)) load();
+      }),
     ];
   }
 
   readonly onDidChange: Event<void>;
 
-  /** Loads the runs to show. One that is shown is read again if `force` is true, if reading failed before, or if its result or an earlier one has changed. */
-  async load({ force = false } = {}): Promise<void> {
-    this.#mustForce ||= force;
+  /** Loads the runs to show, as far as they have changed or are not fully known. */
+  async load(): Promise<void> {
+    this.#choose(this.#chosen.compared);
+    const { signal } = this.#loading;
+    const wanted = [...this.#wantedIds()].flatMap((id) => this.#deps.runs.get(id) ?? []);
     try {
-      await this.#enqueue(() => this.#loadChosen());
+      await Promise.all(wanted.map((run) => this.#refresh(run, signal)));
     } catch (error) {
       if (!isAbortError(error)) throw error;
     }
@@ -131,147 +118,138 @@ export class FindingStore implements Disposable {
 
   /** The runs to show that are not read yet. */
   reading(): readonly Run[] {
-    return this.#chosen.filter(({ id }) => !this.#shown.placed.some(({ run }) => run.id === id));
+    const ids = new Set(this.#chosen.runIds.values());
+    return [...ids].flatMap((id = '') => (this.#views.has(id) ? [] : (this.#deps.runs.get(id) ?? [])));
   }
 
-  async #loadChosen(): Promise<void> {
-    const force = this.#mustForce;
-    this.#mustForce = false;
-    const { runs, runIds } = this.#chooseRuns();
-    const wasReading = this.reading().length;
-    this.#chosen = runs;
-    if (this.reading().length !== wasReading) this.#changed.fire();
-    const showEarly = (early: PlacedRun): void => {
-      const others = this.#shown.placed.filter(
-        ({ run }) => run.id !== early.run.id && runs.some(({ id }) => id === run.id),
-      );
-      this.#show({ ...this.#shown, placed: [...others, early], runIds, isComplete: false });
+  #wantedIds(): ReadonlySet<string> {
+    const { runIds, compared } = this.#chosen;
+    return new Set([...runIds.values(), compared?.baseline].filter((id) => id !== undefined));
+  }
+
+  /** Finds out which runs to show. */
+  #choose(compared?: Chosen['compared'], read: readonly RunView[] = []): void {
+    const { runs, isOpenHere } = this.#deps;
+    const all = runs.all();
+    const chosen = this.#choices.runsToShow(all, isOpenHere);
+    const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
+    const isThere =
+      [...runIds.values()].includes(compared?.run) &&
+      all.some((run) => run.id === compared?.baseline && hasFindings(run));
+    const next = { runIds, compared: isThere ? compared : undefined };
+    if (isDeepStrictEqual(next, this.#chosen)) return;
+    this.#chosen = next;
+    this.#replace([...this.#views.values(), ...read]);
+  }
+
+  #replace(views: readonly RunView[]): void {
+    const wanted = this.#wantedIds();
+    const isKept = ({ run: { id }, failure }: RunView): boolean =>
+      wanted.has(id) || (failure !== undefined && this.#deps.runs.get(id) !== undefined);
+    const latest = new Map(views.map((view) => [view.run.id, view]));
+    this.#views = new Map([...latest].filter(([, view]) => isKept(view)));
+    const { run = '', baseline = '' } = this.#chosen.compared ?? {};
+    const [later, earlier] = [this.#views.get(run), this.#views.get(baseline)];
+    this.#comparison = later && earlier && compareViews(later, earlier);
+    this.#show();
+  }
+
+  #show(): void {
+    const { runIds, compared } = this.#chosen;
+    const views = [...new Set(runIds.values())].flatMap(
+      (id = '') => (id === compared?.run ? this.#comparison : undefined) ?? this.#views.get(id) ?? [],
+    );
+    this.#shown = show(views, runIds, this.#source);
+    this.#byName = undefined;
+    this.#changed.fire();
+  }
+
+  get #source() {
+    return { runs: this.#deps.runs, decide: this.#decide };
+  }
+
+  /** Takes a step from the present view of a run to the next one, after the steps before it. */
+  #step<T extends RunView | undefined>(
+    id: string,
+    work: (view: RunView | undefined) => Promise<T>,
+  ): Promise<T> {
+    const step = async (): Promise<T> => {
+      const view = await work(this.#views.get(id));
+      if (view !== undefined) this.#put(view);
+      return view;
     };
-    const placed = await Promise.all(runs.map((run) => this.#read(run, { force, showEarly })));
-    const compared = this.#compared;
-    const baseline = compared && (await this.#read(compared.baseline, { force }));
-    this.#show({ placed, runIds, compared, baseline, isComplete: true });
-    // After findings are shown: that takes a worker, and most folders have none.
-    await this.#showEach((each) => addOwners(each, this.#deps));
-  }
-
-  async #showEach(make: (placed: PlacedRun) => Promise<PlacedRun>): Promise<void> {
-    const { placed, baseline } = this.#shown;
-    const present = await Promise.all(placed.map(make));
-    this.#show({ ...this.#shown, placed: present, baseline: baseline && (await make(baseline)) });
-  }
-
-  #chooseRuns(): { readonly runs: readonly Run[]; readonly runIds: ReadonlyMap<string, string | undefined> } {
-    const all = this.#deps.runs.all();
-    const chosen = this.#choices.runsToShow(all, this.#deps.isOpenHere);
-    const runs = [...new Set(chosen.values())].filter((run) => run !== undefined);
-    const isThere = (run: Run | undefined, among: readonly Run[]): boolean =>
-      among.some((each) => each.id === run?.id && hasFindings(each));
-    const { run, baseline } = this.#compared ?? {};
-    if (!isThere(run, runs) || !isThere(baseline, all)) this.#compared = undefined;
-    return { runs, runIds: new Map([...chosen].map(([key, each]) => [key, each?.id])) };
-  }
-
-  /** A run with its places: the one that is shown, unless it must be read again. `showEarly` gets a run that is not shown yet, before all is known. */
-  async #read(
-    run: Run,
-    { force = false, showEarly }: { force?: boolean; showEarly?: (early: PlacedRun) => void } = {},
-  ): Promise<PlacedRun> {
-    const { runs, triage, mappings, texts } = this.#deps;
-    const present = runs.get(run.id) ?? run;
-    const former = this.#placed().find((placed) => placed.run.id === run.id);
-    const used = [present, ...earlierRuns(runs.all(), present)];
-    await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
-    const isUpToDate =
-      !force &&
-      former?.result !== undefined &&
-      (await isCurrent(former.result.head, present, this.#deps).catch(() => false)); // reading says why
-    if (isUpToDate) return former;
-    const onFirst = former === undefined ? showEarly : undefined;
-    const placing = { mappings: readMappings(mappings), texts: () => texts(() => true), onFirst };
-    const placed = await readPlaced(present, this.#deps, placing, this.#wanted.signal);
-    if (placed.failure === undefined) this.#failures.delete(run.id);
-    else this.#failures.set(run.id, placed.failure);
-    // Deciding about all at once would block the thread.
-    await inSlices(shownFindings(placed, runs, this.#showFinding));
-    return placed;
-  }
-
-  #placed(): readonly PlacedRun[] {
-    const { placed, baseline } = this.#shown;
-    return baseline === undefined ? placed : [...placed, baseline];
-  }
-
-  /** Places findings again in files that were edited, created, or deleted (absolute paths). Loads again if a finding without a place may have one. */
-  rePlace(changed: ReadonlySet<string>, createdOrDeleted: ReadonlySet<string> = new Set()): Promise<void> {
-    const waiting = this.#waiting;
-    const files = {
-      changed: new Set([...changed, ...(waiting?.changed ?? [])]),
-      createdOrDeleted: new Set([...createdOrDeleted, ...(waiting?.createdOrDeleted ?? [])]),
-    };
-    const done = waiting?.done ?? this.#enqueue(() => this.#placeWaiting());
-    this.#waiting = { ...files, done };
+    const done = (this.#steps.get(id) ?? Promise.resolve()).then(step);
+    const end = (): void => undefined; // the caller gets the error
+    this.#steps.set(id, done.then(end, end));
     return done;
   }
 
-  /** Changes come in bursts: those that come while others wait for their turn are placed with these. */
-  async #placeWaiting(): Promise<void> {
-    const { changed = new Set<string>(), createdOrDeleted = new Set<string>() } = this.#waiting ?? {};
-    this.#waiting = undefined;
-    for (const each of this.#placed())
-      if (await mayHaveMissing(each, createdOrDeleted)) {
-        this.#mustForce = true;
-        return this.#loadChosen();
-      }
+  #put(view: RunView): void {
+    const { id } = view.run;
+    const isKept = this.#wantedIds().has(id) || view.failure !== undefined;
+    if (this.#views.get(id) !== (isKept ? view : undefined)) this.#replace([...this.#views.values(), view]);
+  }
+
+  /** Reads a run’s record, looks for its files, and asks for their owners, as far as that has changed or is not known. */
+  #refresh(known: Run, signal?: AbortSignal): Promise<RunView> {
+    return this.#step(known.id, async (former) => {
+      signal?.throwIfAborted();
+      const { runs, triage } = this.#deps;
+      const run = runs.get(known.id) ?? known;
+      const used = [run, ...earlierRuns(runs.all(), run)];
+      await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
+      const view = await readView(run, former, this.#deps, signal);
+      // So that its findings are shown before its files are found.
+      if (former?.head === undefined) this.#put(view);
+      return this.#completed(await locateUnread(view, this.#surroundings()));
+    });
+  }
+
+  /** Asks for owners after the view is shown: that takes a worker, and most folders have none. */
+  async #completed(view: RunView): Promise<RunView> {
+    const located = await lookForOwners(view, this.#deps);
+    this.#put(located);
+    return askOwners(located, this.#deps);
+  }
+
+  #surroundings(isWanted: (file: string) => boolean = () => true): Surroundings {
+    const { runs, calls, mappings, texts, log } = this.#deps;
+    /** What cannot be followed stays where it was. */
+    const follow: Follow = (files, now) =>
+      followFiles(files, now, this.#deps).catch((error: unknown) => {
+        log.warn(`Places of findings cannot be followed: ${String(error)}`);
+        return [];
+      });
+    return { runs, calls, mappings: readMappings(mappings), texts: () => texts(isWanted), follow };
+  }
+
+  /** Follows findings in files that were edited, created, or deleted (absolute paths). */
+  async rePlace(
+    changed: ReadonlySet<string>,
+    createdOrDeleted: ReadonlySet<string> = new Set(),
+  ): Promise<void> {
     const files = new Set([...changed, ...createdOrDeleted]);
-    const isIn = atOrBelow(files);
-    const { mappings, texts } = this.#deps;
-    const placing = { mappings: readMappings(mappings), texts: () => texts(isIn) };
-    await this.#showEach(async (each) =>
-      addOwners(await placeAgain(each, isIn, this.#deps, placing), this.#deps, files),
+    const surroundings = this.#surroundings(atOrBelow(files));
+    await this.#stepAll(async (view) =>
+      forgetOwners(await locateAgain(view, changed, createdOrDeleted, surroundings), files),
     );
   }
 
-  #enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(work);
-    this.#queue = done.catch(() => undefined); // the caller gets the error
-    return done;
-  }
-
-  /** Shows runs with the present decisions. Fires if people would see a difference. */
-  #show(shown: Shown): void {
-    const all = shown.placed.map((placed) => {
-      const isCompared = placed.run.id === shown.compared?.run.id;
-      const present = isCompared && shown.baseline ? comparePlaced(placed, shown.baseline) : placed;
-      return toShownRun(present, this.#deps.runs, this.#showFinding);
-    });
-    const shownRuns = all.map((each) => withoutOtherFolders(each, shown.runIds, all));
-    const { isComplete, compared } = this.#shown;
-    const isSame =
-      areSameShown(this.#shownRuns, shownRuns) &&
-      isComplete === shown.isComplete &&
-      compared === shown.compared;
-    this.#shown = shown;
-    this.#shownRuns = shownRuns;
-    this.#byName = undefined;
-    if (!isSame) this.#changed.fire();
+  async #stepAll(work: (view: RunView) => Promise<RunView>): Promise<void> {
+    const step = async (view: RunView | undefined) => view && this.#completed(await work(view));
+    await Promise.all(Array.from(this.#views.keys(), (id) => this.#step(id, step)));
   }
 
   shownRuns(): readonly ShownRun[] {
-    return this.#shownRuns;
-  }
-
-  /** False until all that is shown is placed: findings are counted only then. */
-  isComplete(): boolean {
-    return this.#shown.isComplete;
+    return this.#shown;
   }
 
   all(): readonly ShownFinding[] {
-    return this.#shownRuns.flatMap(({ shown }) => shown);
+    return this.#shown.flatMap(({ shown }) => shown);
   }
 
   absent(): readonly ShownFinding[] {
-    return this.#shownRuns.flatMap(({ absent = [] }) => absent);
+    return this.#shown.flatMap(({ absent = [] }) => absent);
   }
 
   /** A shown finding, by the local ID of its run and its name, which it keeps if the run is downloaded again. */
@@ -281,25 +259,15 @@ export class FindingStore implements Disposable {
   }
 
   failureOf(runId: string): Failure | undefined {
-    return this.#failures.get(runId);
+    return this.#views.get(runId)?.failure;
   }
 
   /**
    * All findings of a run, assessed, whether they are shown or not. A file that cannot be read gives a `failure`. Throws the signal's reason; the run is
    * read all the same.
    */
-  read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
-    const read = this.#enqueue(async () => {
-      const failed = this.#failures.get(run.id);
-      const placed = await addOwners(await this.#read(run), this.#deps);
-      const isShown = this.#shown.placed.some((each) => each.run.id === run.id);
-      if (isShown) {
-        const present = this.#shown.placed.map((each) => (each.run.id === run.id ? placed : each));
-        this.#show({ ...this.#shown, placed: present });
-      } else if (failed?.kind !== placed.failure?.kind) this.#changed.fire();
-      return toShownRun(placed, this.#deps.runs, this.#showFinding);
-    });
-    return untilAborted(read, signal);
+  async read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
+    return toShownRun(await untilAborted(this.#refresh(run), signal), this.#source);
   }
 
   withDetails<const T extends readonly Detailable[]>(findings: T): Promise<Detailed<T>> {
@@ -322,17 +290,17 @@ export class FindingStore implements Disposable {
     const run = runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
     await allowReading(runs.folderOf(id));
-    this.#compared = undefined;
     this.#choices.choose(run, runs.all());
+    this.#choose();
     await this.load();
   }
 
-  /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. What is being read is given up. */
+  /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. Ends what is being loaded. */
   async clear(): Promise<void> {
-    this.#wanted.abort();
-    this.#wanted = new AbortController();
-    this.#compared = undefined;
+    this.#loading.abort();
+    this.#loading = new AbortController();
     this.#choices.clear(this.#deps.runs.all(), this.#deps.isOpenHere);
+    this.#choose();
     await this.load();
   }
 
@@ -345,21 +313,23 @@ export class FindingStore implements Disposable {
    * Throws the signal's reason.
    */
   async showComparison(run: Run, baseline: Run, signal?: AbortSignal): Promise<void> {
+    const read: RunView[] = [];
     for (const each of [run, baseline]) {
-      const { failure } = await this.read(each, signal);
+      const view = await untilAborted(this.#refresh(each), signal);
+      const { failure } = view;
       if (failure !== undefined) throw new AssessmentError(failure.kind, { ...failure, subject: each.id });
+      read.push(view);
     }
     this.#choices.choose(run, this.#deps.runs.all());
-    this.#compared = { run, baseline };
-    await this.load();
+    this.#choose({ run: run.id, baseline: baseline.id }, read);
   }
 
   comparison(): Comparison | undefined {
-    const { run, baseline } = this.#compared ?? {};
-    const found = this.#shownRuns.find((shown) => shown.run.id === run?.id);
-    if (found?.baseline === undefined || found.baseline.id !== baseline?.id) return undefined;
-    const absent = found.absent?.filter((shown) => shown.run.id === baseline.id);
-    return { ...found, baseline: found.baseline, absent };
+    const { compared } = this.#chosen;
+    const found = this.#shown.find((shown) => shown.run.id === compared?.run);
+    if (found?.baseline === undefined || this.#comparison === undefined) return undefined;
+    const { baseline } = found;
+    return { ...found, baseline, absent: found.absent?.filter((shown) => shown.run.id === baseline.id) };
   }
 
   /** Decides about findings, for everyone who shares their folders' decisions. Returns and throws what `TriageStore.set` does. */
@@ -382,7 +352,7 @@ export class FindingStore implements Disposable {
     const found = records.flatMap((record) => [...(record?.findings ?? []), ...(record?.absent ?? [])]);
     return found.flatMap((each) => {
       const run = runs.get(each.run);
-      return run === undefined ? [] : this.#showFinding(each, run, { places: [] });
+      return run === undefined ? [] : toShownFinding(each, run, { places: [] }, this.#decide);
     });
   }
 
@@ -390,10 +360,9 @@ export class FindingStore implements Disposable {
   sharedDecisions(
     others: readonly ShownFinding[] = [],
   ): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {
-    const { runs, triage } = this.#deps;
-    return triage.shared((folder) =>
-      this.#placed()
-        .flatMap((placed) => [...shownFindings(placed, runs, this.#showFinding)])
+    return this.#deps.triage.shared((folder) =>
+      [...this.#views.values()]
+        .flatMap((view) => findingsOf(view, this.#source))
         .concat(others)
         .filter((shown) => decisionFolders(shown).some((each) => isSamePath(each, folder))),
     );
@@ -402,7 +371,7 @@ export class FindingStore implements Disposable {
   /** Maps paths of a folder's findings that start with `prefix` to `to`, a folder in it. Throws `outsideFolder`. */
   async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
     await addMapping(this.#deps.mappings, folder, prefix, to);
-    await this.load({ force: true });
+    await this.#locateAll();
   }
 
   hasMappings(folder: string): boolean {
@@ -411,11 +380,16 @@ export class FindingStore implements Disposable {
 
   async forgetMappings(folder: string): Promise<void> {
     await forgetMappings(this.#deps.mappings, folder);
-    await this.load({ force: true });
+    await this.#locateAll();
+  }
+
+  #locateAll(): Promise<void> {
+    const surroundings = this.#surroundings();
+    return this.#stepAll((view) => locateUnread(asUploaded(view), surroundings));
   }
 
   dispose(): void {
-    this.#wanted.abort();
+    this.#loading.abort();
     for (const subscription of this.#subscriptions) subscription.dispose();
   }
 }

@@ -1,8 +1,5 @@
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { atOrBelow, isSamePath } from '../paths.ts';
+import { isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
-import { folderSubjectKey, subjectOf } from './chooseRun.ts';
 import type { ResultFinding } from './result/result.ts';
 import type { Drift } from './drift/followLines.ts';
 import type { Finding, Place, WithDetails } from './finding.ts';
@@ -45,8 +42,8 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly triage: TriageDecision;
   /** An earlier decision that may be about another finding, or may no longer hold: the finding is open, and a person has to check. */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** Of the main place's file, by CODEOWNERS. Absent until known, and where no such file covers it. */
-  readonly owners?: readonly string[] | undefined;
+  /** Of the main place's file, by CODEOWNERS. Undefined where no such file covers it. */
+  readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 
 /** A run with its findings, or why they cannot be read. In the view, only findings of the folders that show this run. */
@@ -67,6 +64,8 @@ export interface ShownRun {
   /** How many findings that are not reported are not listed: those of removed runs, and those beyond the limit. */
   readonly unlisted?: number | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
+  /** Folders whose files could not be compared with what was uploaded. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 export type DetailedFinding = ShownFinding & WithDetails;
@@ -118,66 +117,4 @@ export function toTriageSubjects(shown: ShownFinding): readonly TriageSubject[] 
   const path = places[0]?.path ?? finding.places[0]?.path ?? '';
   const subject = { ...identityOf(shown), title: finding.title, path };
   return decisionFolders(shown).map((folder) => ({ folder, ...subject }));
-}
-
-/**
- * A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. Of two runs in `all`
- * whose folders contain each other, the later one shows the files in both.
- */
-export function withoutOtherFolders(
-  shownRun: ShownRun,
-  runIds: ReadonlyMap<string, string | undefined>,
-  all: readonly ShownRun[] = [],
-): ShownRun {
-  const { run, shown, absent = [] } = shownRun;
-  // A finding of an earlier run may lie in a folder that this run does not have.
-  const folders = new Set([...shown, ...absent].map(folderOf));
-  const hiddenFolders = new Set(
-    [...folders].filter((folder) => {
-      const key = folderSubjectKey(run, folder ?? '');
-      return runIds.has(key) && runIds.get(key) !== run.id;
-    }),
-  );
-  const later = foldersOfLater(shownRun, all);
-  if (hiddenFolders.size === 0 && later.length === 0) return shownRun;
-  const isOfLater = atOrBelow(later);
-  const isShown = (finding: ShownFinding): boolean =>
-    !hiddenFolders.has(folderOf(finding)) && !isOfLater(fileOf(finding));
-  return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
-}
-
-/** The folders of later runs of the same subject that contain a folder of this run, or are in one. */
-function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
-  const own = run.targets.map(({ folder }) => folder);
-  const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
-  return later
-    .filter((each) => each.failure === undefined && subjectOf(each.run) === subjectOf(run))
-    .flatMap((each) => each.run.targets.map(({ folder }) => folder))
-    .filter((folder) => !own.some((each) => isSamePath(each, folder)))
-    .filter((folder) => isBelowOwn(folder) || own.some(atOrBelow([folder])));
-}
-
-/** Where its main place is, or was. */
-function fileOf(shown: ShownFinding): string {
-  return mainPlaceOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.places[0]?.path ?? '');
-}
-
-/** True if people see no difference. A finding that looks the same is the same object. */
-export function areSameShown(former: readonly ShownRun[], present: readonly ShownRun[]): boolean {
-  const findingsIn = (runs: readonly ShownRun[]): readonly ShownFinding[] =>
-    runs.flatMap(({ shown, absent = [] }) => [...shown, ...absent]);
-  return (
-    isSameList(findingsIn(former), findingsIn(present)) &&
-    isDeepStrictEqual(former.map(seenFacts), present.map(seenFacts))
-  );
-}
-
-/** Of the runs, only their names are seen. */
-function seenFacts({ shown, absent = [], run, baseline, unreadRuns = [], ...facts }: ShownRun): unknown {
-  const names = [run, baseline, ...unreadRuns].map((each) => each && [each.id, each.label]);
-  return { ...facts, names, counts: [shown.length, absent.length] };
-}
-
-export function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((each, at) => each === other[at]);
 }

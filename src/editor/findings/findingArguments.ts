@@ -94,10 +94,14 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   await vscode.commands.executeCommand('list.toggleSelection');
   const toggled = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
-  const added = toggled.filter((row) => !before.includes(row));
+  // The tree may have been drawn again meanwhile, with other objects for the same rows.
+  const idOf = (row: unknown): unknown => (isObject(row) && 'id' in row ? row['id'] : row);
+  const isIn = (rows: readonly unknown[]) => (row: unknown) => rows.some((each) => idOf(each) === idOf(row));
+  const [wasSelected, isToggled] = [isIn(before), isIn(toggled)];
+  const added = toggled.filter((row) => !wasSelected(row));
   if (added.length > 0) return added;
-  const focused = before.filter((row) => !toggled.includes(row));
-  return [...focused, ...before.filter((row) => toggled.includes(row))];
+  const focused = before.filter((row) => !isToggled(row));
+  return [...focused, ...before.filter(isToggled)];
 }
 
 /** The finding in the active details; else the findings on the cursor's line, the narrowest first; else those selected in the visible Findings view. */

@@ -130,6 +130,7 @@ type Tone = ReportContent['facts'][number]['tone'];
 
 const tones: Readonly<Record<Evidence['kind'], Tone>> = {
   notAsSent: 'amber',
+  elsewhere: undefined,
   unchecked: 'grey',
   asSent: undefined,
 };
@@ -152,7 +153,7 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
       [t('Triage'), decisionLabel(shown.triage)],
       [t('Decided'), at === 0 ? undefined : formatTime(at)],
       [t('Note'), note],
-      [t('Owner'), shown.owners && formatList(shown.owners)],
+      [t('Owner'), shown.owners === 'unknown' ? t('unknown') : shown.owners && formatList(shown.owners)],
       [t('Shown here'), shortfall && shortfallLabel(shortfall)],
     ]),
   ];

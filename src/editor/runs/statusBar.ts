@@ -36,11 +36,10 @@ export function showStatus(
     clock: Clock;
   },
 ): vscode.Disposable {
-  let count = 0;
   const render = (): void => {
-    if (findings.isComplete()) count = countDisplayed(findings);
     const active = runs.all().filter((run) => !isFinal(run));
-    const { text, tooltip, label } = activeStatus(active, { runs, tracker, clock }) ?? idleStatus(count);
+    const { text, tooltip, label } =
+      activeStatus(active, { runs, tracker, clock }) ?? idleStatus(countDisplayed(findings));
     const isSaid = active.some((run) => isLive(run) && run.trouble?.kind === 'secretStorage');
     const notes = accounts.state === 'unavailable' && !isSaid ? [describeUnavailable()] : [];
     item.text = text;

@@ -60,17 +60,16 @@ export async function openFindings(
     memory: createMemory(),
   });
   await runs.reload();
-  let [firstMs, placedMs, problems] = [0, 0, 0];
+  let [firstMs, placedMs] = [0, 0];
   store.onDidChange(() => {
-    const shown = problemsByFile(store.all()).size;
+    const isPlaced = store.shownRuns().every(({ unread }) => unread?.length === 0);
     const ms = performance.now() - start;
-    if (problems === 0 && shown > 0) firstMs = ms;
-    if (shown > problems) placedMs = ms;
-    problems = shown;
+    if (firstMs === 0 && problemsByFile(store.all()).size > 0) firstMs = ms;
+    if (firstMs > 0 && placedMs === 0 && isPlaced) placedMs = ms;
   });
   const start = performance.now();
   await store.load();
-  if (problems === 0) throw new Error('nothing to show');
+  if (placedMs === 0) throw new Error('nothing to show');
 
   const text = await readFile(file, 'utf8');
   const type = async (count: number): Promise<number> => {

@@ -14,9 +14,6 @@ import {
   provideAsAssessed,
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
-import type { TextSources } from '../../../src/editor/findings/code/fileTexts.ts';
-import { FolderCalls } from '../../../src/core/yieldingWork.ts';
-import { silent } from '../../silentLog.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { toSent } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
@@ -30,7 +27,7 @@ const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\
 
 describe('files as they were assessed', () => {
   let root = '';
-  let deps: FindingStores & TextSources;
+  let deps: FindingStores;
   let shown: readonly ShownFinding[];
   let provided: vscode.Disposable;
 
@@ -63,10 +60,9 @@ describe('files as they were assessed', () => {
     }));
     const runs = { get: (id: string) => (id === run.id ? run : undefined), folderOf: () => runFolder };
     const store = storeOfFindings([], { read: () => Promise.resolve({ run, shown }) });
-    deps = { runs: partly<RunStore>(runs), findings: store, calls: new FolderCalls(silent) };
+    deps = { runs: partly<RunStore>(runs), findings: store };
     provided = provideAsAssessed(deps);
     const repository = {
-      getObjectDetails: () => Promise.resolve({ size: 1 }),
       buffer: (ref: string, file: string) =>
         Promise.resolve(Buffer.from(file.endsWith('inCommit.js') && ref === commit ? 'one\ntwo\n' : 'other')),
     };

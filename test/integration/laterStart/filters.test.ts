@@ -92,7 +92,7 @@ describe('a filter of the Findings view', () => {
   it('names the owners in groups and in the tooltip of a finding', () => {
     const groups = rootNodes(owned, 'owner');
     const labels = groups.map((node) => toItem(node, true).label);
-    assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No known owner']);
+    assert.deepEqual(labels, ['@Ana, @shop/web', '@ben', 'No owner']);
     const [node] = rootNodes(owned, 'severity').flatMap(childNodes).flatMap(childNodes);
     assert.match(toItem(node!, true).tooltip as string, /Owner: @Ana, @shop\/web/);
   });
@@ -163,10 +163,7 @@ describe('Changed on this branch', () => {
   const at = (name: string, line?: number): ShownFinding => {
     const invented = invent({ at: { path: name, ...(line !== undefined && { line }) } });
     const [place] = invented.places;
-    return {
-      ...invented,
-      places: place ? [{ ...place, folder: shop, path: name, file: path.join(shop, name) }] : [],
-    };
+    return { ...invented, places: place ? [{ ...place, file: path.join(shop, name) }] : [] };
   };
   const open = async (folder: string): Promise<{ status(): Promise<void> }> => {
     interface Git {

@@ -62,7 +62,7 @@ describe('links to findings and runs', () => {
   it('open a finding of a local run', async () => {
     assert.deepEqual(await followed(linkTo(run)), []);
     assert.deepEqual(opened, [shown]);
-    const said = await followed(linkTo(run, '/finding', '1:other'));
+    const said = await followed(linkTo(run, '/finding', '0123456789abcdef:9'));
     assert.match(
       said.join(),
       /^The run in this link is in the Runs view \(.+\), but VS Code can’t find the finding\.$/,

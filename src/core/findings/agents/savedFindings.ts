@@ -13,15 +13,16 @@ import { type EditorTexts, followFiles } from '../place/currentPlaces.ts';
 import { utf8Only } from '../place/sentFiles.ts';
 import { findOwners } from '../place/owners.ts';
 import { type Follow, placesOf } from '../place/placement.ts';
-import { type PlacedRun, toFailedRun, toShownRun, withoutPlaces, withPlaces } from '../placedRun.ts';
+import { locate, type RunView, toFailedView, toView } from '../runView.ts';
 import { resultName } from '../result/resultFile.ts';
 import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
-import { folderOf, mainPlaceOf, type ShownFinding, withoutOtherFolders } from '../shownFinding.ts';
+import { folderOf, mainPlaceOf, type ShownFinding } from '../shownFinding.ts';
 import { FolderCalls } from '../../yieldingWork.ts';
-import { showDecided, type ShowFinding } from '../triage/decide.ts';
+import { decide } from '../triage/decide.ts';
 import { undecided } from '../triage/triage.ts';
 import { triagePlaceOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
+import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /*
@@ -46,7 +47,7 @@ interface RunsOfFolder extends RunsOnDisk {
   readonly folders: ReadonlySet<string>;
 }
 
-type LastRun = PlacedRun & { readonly savedAt?: number | undefined };
+type LastRun = RunView & { readonly savedAt?: number | undefined };
 
 const noTexts: EditorTexts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
 
@@ -79,9 +80,9 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   const readLast = async (run: Run): Promise<LastRun> => {
     try {
       const { result, savedAt } = await readLastResult(run, source);
-      return { ...withoutPlaces(run, result), savedAt };
+      return { ...toView(run, result), savedAt };
     } catch (error) {
-      return toFailedRun(run, error, deps.log);
+      return toFailedView(run, error, deps.log);
     }
   };
 
@@ -108,26 +109,24 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const placeFor = (each: string) => triagePlaceOf(each, join(storage, 'triage'), false);
       const triage = new TriageStore({ ...deps, calls, placeFor });
       await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
-      const isKnown = triage.failures().length === 0;
-      const show = showDecided(triage);
-      const showUndecided: ShowFinding = (...found): ToolFinding => {
-        return { ...show(...found), triage: undecided, decidedBefore: undefined, lacksTriage: true };
-      };
+      // Who worked out the result alone does not know the names that decisions are about.
+      const withNames =
+        triage.failures().length > 0 ? [] : loaded.filter(({ savedAt }) => savedAt !== undefined);
+      const decidable = new Set(withNames.flatMap(({ found }) => found));
+      const unknown = { triage: undecided, decidedBefore: undefined, lacksTriage: true };
+      const decideIfKnown: Decide = (found, run, known) =>
+        decidable.has(found) ? decide(found, run, known, triage) : { ...unknown, verdict: found.verdict };
       const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
       const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
-      const all = loaded.map((last): ToolRun => {
-        // Who worked out the result alone does not know the names that decisions are about.
-        const shown = toShownRun(last, { get }, isKnown && last.savedAt ? show : showUndecided);
-        return { ...shown, savedAt: last.failure === undefined ? (last.savedAt ?? 'never') : undefined };
-      });
+      const all = show(loaded, runIds, { runs: { get }, decide: decideIfKnown });
       const has = (of: string | undefined): boolean => of !== undefined && folders.has(of);
       // A run may also have other folders, whose findings must not be shown.
       const inFolders = (some: readonly ShownFinding[] = []): readonly ShownFinding[] =>
         some.filter((each) => has(folderOf(each)) || each.run.targets.every((target) => has(target.folder)));
       return {
-        runs: all.map((each) => {
-          const { shown, absent } = withoutOtherFolders(each, runIds, all);
-          return { ...each, shown: inFolders(shown), absent: inFolders(absent) };
+        runs: all.map(({ shown, absent, ...each }, at): ToolRun => {
+          const savedAt = each.failure === undefined ? (loaded[at]?.savedAt ?? 'never') : undefined;
+          return { ...each, shown: inFolders(shown), absent: inFolders(absent), savedAt };
         }),
         place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
       };
@@ -155,8 +154,8 @@ async function placeNow(
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
   const isWanted = (place: Place): boolean => wanted.has(place);
   const placing = { runs, mappings: {}, texts: () => noTexts, follow, isWanted, calls };
-  const placed = await Promise.all(loaded.map((each) => withPlaces(each, placing)));
-  const there = new Map(placed.flatMap(({ result }) => [...(result?.places ?? [])]));
+  const located = await Promise.all(loaded.map((each) => locate(each, placing)));
+  const there = new Map(located.flatMap(({ places }) => [...places]));
   const shown = findings.map((each) => ({
     ...each,
     places: placesOf(each, { places: there }).filter(({ folder }) => folders.has(folder)),

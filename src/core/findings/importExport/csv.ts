@@ -30,7 +30,7 @@ const columns: readonly (readonly [string, (shown: DetailedFinding) => string | 
   ['triage_until', ({ triage }) => triage.until],
   ['triage_via', ({ triage }) => triage.via],
   ['verdict', ({ verdict }) => verdict],
-  ['owner', ({ owners }) => owners?.join(' ')],
+  ['owner', ({ owners }) => (owners === 'unknown' ? owners : owners?.join(' '))],
   ['folder', (shown) => targetOf(shown)?.name],
   ['commit', (shown) => targetOf(shown)?.commit?.id],
   ['uncommitted_changes', (shown) => targetOf(shown)?.commit && String(targetOf(shown)?.commit?.dirty)],

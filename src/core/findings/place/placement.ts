@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asUnknown } from '../../errors.ts';
+import { markOf } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { type FolderCalls, inParallel, memoized, once } from '../../yieldingWork.ts';
@@ -19,7 +20,7 @@ import { readSentFiles, readUnchanged, type SentFile } from './sentFiles.ts';
 
 /*
  * Finds where the places of a run's findings are now, on the extension host: a file with the bytes that were sent needs no worker, since places have their
- * lines in the sent text. Files in editors come first, then the others, a few at a time. Those that differ are followed in the worker, in one request.
+ * lines in the sent text. Those that differ are followed in the worker, in one request. What the disk does not tell is not known, and is asked again later.
  */
 
 /** Findings that one run reports, and what finds their files. */
@@ -69,9 +70,13 @@ function keyOfFile([place, sent]: PlaceAsSent): string {
     : `${String(sent.target)}\0${sent.path}`;
 }
 
-export interface PlacedFiles {
-  /** Undefined for a place without a file on this machine. A place that was not looked for yet has no entry. */
-  readonly places: ReadonlyMap<Place, ShownPlace | undefined>;
+/** Where places are, as far as the disk has told. */
+export interface Located {
+  /** A place without a file on this machine has no entry. */
+  readonly places: ReadonlyMap<Place, ShownPlace>;
+  /** The folders, as targets name them, with files that were not read: their places are as uploaded, or as they were. */
+  readonly unread: ReadonlySet<string>;
+  /** The folders that are not there. A share may be mounted later. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -81,116 +86,112 @@ export type Follow = (
   texts: EditorTexts,
 ) => Promise<readonly (CurrentPlaces | undefined)[]>;
 
-export interface PlaceOptions {
+export interface LocateOptions {
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
-  /** The other places stay as they were. */
-  readonly isWanted?: ((place: Place) => boolean) | undefined;
-  /** Gets what is known once the first files are read. */
-  readonly onFirst?: ((placed: PlacedFiles) => void) | undefined;
   readonly calls: Pick<FolderCalls, 'ask'>;
+  /** Whether to look for a place, which is in one of these folders. The other places stay as they were. */
+  readonly isWanted: (place: Place, folders: readonly string[]) => boolean;
 }
 
 const filesAtOnce = 16;
-/** With findings in as many files, people see something. */
-const firstFiles = 32;
 
-/**
- * Places the findings of several runs, which are where `former` says until then: those in editors first, then run by run. A place that stays the same is the
- * same object.
- */
-export async function placeFindings(
+/** Places with the same file. */
+interface FileToFind {
+  readonly run: string;
+  readonly folders: readonly string[];
+  readonly places: readonly Place[];
+  readonly locate: () => Promise<LocatedFile | undefined>;
+}
+
+function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): readonly FileToFind[] {
+  const { id, targets } = each.run;
+  const locate = locateIn(each);
+  const anyFolder = targets.map(({ folder }) => folder);
+  const foldersOf = (sent: SentFile | undefined) => (sent === undefined ? anyFolder : [sent.folder]);
+  const wanted = each.found.flatMap(({ finding, sent }) =>
+    finding.places
+      .map((place, at): PlaceAsSent => [place, sent[at]])
+      .filter(([place, file]) => isWanted(place, foldersOf(file))),
+  );
+  return [...Map.groupBy(wanted, keyOfFile).values()].flatMap((group) =>
+    group.slice(0, 1).map((first) => ({
+      run: id,
+      folders: foldersOf(first[1]),
+      places: group.map(([place]) => place),
+      locate: () => locate(first),
+    })),
+  );
+}
+
+/** Looks for the wanted places of several runs. A place that stays the same is the same object. */
+export async function locateFindings(
   runs: readonly FindingsOfRun[],
-  former: PlacedFiles,
-  { texts: textsNow, follow, isWanted = () => true, onFirst, calls }: PlaceOptions,
-): Promise<PlacedFiles> {
-  const [texts, placed, missing] = [textsNow(), new Map(former.places), new Set(former.missing)];
-  const add = ({ file, places }: PlacesOfFile, current: CurrentPlaces): void => {
-    for (const [at, reported] of places.entries()) {
-      const now = {
-        ...file,
-        drift: 'unknown' as const,
-        ...current.places[at],
-        isChanged: current.isChanged,
-        reported,
-      };
-      if (!isDeepStrictEqual(placed.get(reported), now)) placed.set(reported, now);
+  former: Located,
+  { texts: textsNow, follow, calls, isWanted }: LocateOptions,
+): Promise<Located> {
+  const texts = textsNow();
+  const [places, unread, missing] = [new Map(former.places), new Set<string>(), new Set<string>()];
+  const put = ({ file, places: reported }: PlacesOfFile, now: CurrentPlaces): void => {
+    for (const [at, place] of reported.entries()) {
+      const here = { ...file, drift: 'unknown' as const, ...now.places[at], isChanged: now.isChanged };
+      const shown = { ...here, reported: place };
+      if (!isDeepStrictEqual(places.get(place), shown)) places.set(place, shown);
     }
   };
-  const groups = runs.flatMap((each) => {
-    const { id, targets } = each.run;
-    const locate = locateIn(each);
-    const places: PlaceAsSent[] = [];
-    for (const { finding, sent } of each.found)
-      for (const [at, place] of finding.places.entries()) if (isWanted(place)) places.push([place, sent[at]]);
-    return [...Map.groupBy(places, keyOfFile).values()].flatMap((group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const [{ path }, sent] = first;
-      const isOpen = isInEditor(`${sent?.folder ?? targets[0]?.folder ?? ''}/${sent?.path ?? path}`, texts);
-      return [
-        {
-          run: id,
-          path,
-          sent,
-          isOpen,
-          locate: () => locate(first),
-          places: group.map(([place]) => place),
-          was: former.places.get(first[0]),
-        },
-      ];
-    });
-  });
-  groups.sort((one, other) => Number(other.isOpen) - Number(one.isOpen));
   // Runs report the same files.
   const isAsSent = memoized(
     async ({ sent }: LocatedFile) =>
       sent !== undefined && (await calls.ask(sent.folder, () => readUnchanged(sent))) !== undefined,
     ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`,
   );
-  /** `unknown`: nothing can be said about a file that is not known as it was sent, and is in no editor. */
-  const stateOf = async (file: LocatedFile): Promise<'asSent' | 'other' | 'unknown'> => {
-    if (!texts.edited.has(pathKey(file.file)) && (await isAsSent(file))) return 'asSent';
-    return file.sent !== undefined || isInEditor(file.file, texts) ? 'other' : 'unknown';
-  };
-  const others: PlacesOfFile[] = [];
-  const place = async (group: (typeof groups)[number]): Promise<void> => {
-    const { run, path, sent, places, was } = group;
-    const look = async () => {
-      const file = await group.locate();
-      return file && { file, state: await stateOf(file) };
-    };
-    const found = await look().catch((error: unknown) => {
-      asUnknown(error);
-      return 'unread' as const;
-    });
-    if (found === undefined) missing.add(sent?.path ?? path);
-    if (found === undefined && was !== undefined) {
-      const file = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
-      add({ run, file, places }, { places: places.map(() => ({ drift: 'gone' })), isChanged: true });
-    } else if (found === undefined) for (const each of places) placed.set(each, undefined);
-    else if (found !== 'unread') {
-      const each = { run, file: found.file, places };
-      if (found.state === 'other') others.push(each);
-      else add(each, asReported(each, { isAsSent: found.state === 'asSent' }));
-    } else if (sent !== undefined && was === undefined) {
-      const unread = { run, file: { ...sent, file: `${sent.folder}/${sent.path}`, sent }, places };
-      add(unread, asReported(unread));
+  const isThere = memoized(
+    (folder: string) => calls.ask(folder, async () => (await markOf(folder)) !== undefined),
+    (folder) => folder,
+  );
+  const toFollow: PlacesOfFile[] = [];
+  const find = async ({ run, folders, places: reported, locate }: FileToFind): Promise<void> => {
+    const file = await locate();
+    if (file !== undefined) {
+      const found = { run, file, places: reported };
+      const asSent = !texts.edited.has(pathKey(file.file)) && (await isAsSent(file));
+      // Nothing can be said about a file that is not known as it was sent, and is in no editor.
+      if (asSent || (file.sent === undefined && !isInEditor(file.file, texts)))
+        put(found, asReported(found, { isAsSent: asSent }));
+      else toFollow.push(found);
+      return;
+    }
+    for (const folder of folders) if (!(await isThere(folder))) missing.add(folder);
+    const was = former.places.get(reported[0] as Place);
+    if (was === undefined || former.unread.has(was.folder))
+      for (const place of reported) places.delete(place);
+    else {
+      const gone = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
+      const nowhere = { places: reported.map(() => ({ drift: 'gone' as const })), isChanged: true };
+      put({ run, file: gone, places: reported }, nowhere);
     }
   };
-  await inParallel(groups.slice(0, firstFiles), filesAtOnce, place);
-  onFirst?.({ places: placed, missing });
-  await inParallel(groups.slice(firstFiles), filesAtOnce, place);
-  const current = others.length === 0 ? [] : await follow(others, texts);
+  const files = runs.flatMap((each) => filesToFind(each, isWanted));
+  await inParallel(files, filesAtOnce, async (each) => {
+    try {
+      await find(each);
+    } catch (error) {
+      asUnknown(error);
+      for (const folder of each.folders) unread.add(folder);
+    }
+  });
+  const current = toFollow.length === 0 ? [] : await follow(toFollow, texts);
   const { edited } = textsNow();
-  for (const [at, each] of others.entries()) {
+  for (const [at, each] of toFollow.entries()) {
     const key = pathKey(each.file.file);
+    const now = current[at];
+    const isNew = each.places.some((place) => !places.has(place) || former.unread.has(each.file.folder));
     // An answer for an older text is dropped: the next request follows the present one.
-    const now = edited.get(key) === texts.edited.get(key) ? current[at] : undefined;
-    const wasPlaced = each.places.every((reported) => placed.has(reported));
-    if (now !== undefined || !wasPlaced) add(each, now ?? asReported(each));
+    if (now !== undefined && edited.get(key) === texts.edited.get(key)) put(each, now);
+    else if (isNew) put(each, asReported(each));
+    if (now === undefined) unread.add(each.file.folder);
   }
-  return { places: placed, missing };
+  return { places, unread, missing };
 }
 
 function isInEditor(file: string, { edited, opened }: EditorTexts): boolean {
@@ -201,7 +202,7 @@ function isInEditor(file: string, { edited, opened }: EditorTexts): boolean {
 /** Those of a finding's places that have a file on this machine, in their order. */
 export function placesOf(
   { finding }: Pick<ResultFinding, 'finding'>,
-  { places }: Pick<PlacedFiles, 'places'>,
+  { places }: Pick<Located, 'places'>,
 ): ShownPlace[] {
   return finding.places.flatMap((place) => places.get(place) ?? []);
 }

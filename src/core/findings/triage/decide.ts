@@ -1,57 +1,17 @@
 import type { Run } from '../../run/state/run.ts';
 import { isReported, type ResultFinding } from '../result/result.ts';
-import type { Finding } from '../finding.ts';
-import { asPlaced } from '../place/evidence.ts';
-import { decisionFolders, isSameList, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
+import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import { countsIn, type Decidable, type TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'get' | 'alike'>;
 
-interface ShownWith {
-  readonly places: readonly ShownPlace[];
-  /** Of the file of its main place. */
-  readonly owners?: readonly string[] | undefined;
-  readonly names?: ReadonlySet<string> | undefined;
-}
-
-export type ShowFinding = (found: ResultFinding, run: Run, shownWith: ShownWith) => ShownFinding;
-
-/** Shows findings with what people decided about them. While nothing about a finding changes, it is the same object. */
-export function showDecided(triage: Decisions & Pick<TriageStore, 'version'>): ShowFinding {
-  const known = new WeakMap<Finding, { readonly of: readonly unknown[]; readonly shown: ShownFinding }>();
-  return (found, run, shownWith) => {
-    const { places, owners, names } = shownWith;
-    const of = [found, run.label, triage.version, names, owners, ...places];
-    const last = known.get(found.finding);
-    if (last !== undefined && isSameList(last.of, of)) return last.shown;
-    const { finding } = found;
-    const isHere = (at: number): boolean => places.some(({ reported }) => reported === finding.places[at]);
-    const present: ShownFinding = {
-      ...found,
-      run,
-      places,
-      ...decide(found, run, shownWith, triage),
-      evidence: asPlaced(found.evidence, isHere),
-      owners,
-    };
-    const shown =
-      last !== undefined && isSameList(seenIn(last.shown), seenIn(present)) ? last.shown : present;
-    known.set(finding, { of, shown });
-    return shown;
-  };
-}
-
-function seenIn({ run, triage, decidedBefore, verdict, owners, places }: ShownFinding): readonly unknown[] {
-  return [run.label, triage, decidedBefore, verdict, owners, ...places];
-}
-
 /** What people said about a finding, and what that means for its verdict. */
 export function decide(
   found: ResultFinding,
   run: Run,
-  { places, names }: ShownWith,
+  { places, names }: { readonly places: readonly ShownPlace[]; readonly names?: ReadonlySet<string> },
   decisions: Decisions,
 ): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
   const { finding, maybe, verdict } = found;

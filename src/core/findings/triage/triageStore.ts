@@ -55,6 +55,7 @@ export class TriageStore {
   readonly #deps: TriageDeps;
   /** By `pathKey` of the folder: runs may spell it differently. */
   readonly #books = new Map<string, ReadDecisions>();
+  /** Changes whenever `get` may return something else. */
   #version = 0;
   readonly #changed: Emitter<void>;
   #day: string;
@@ -93,11 +94,6 @@ export class TriageStore {
     this.#day = today;
     const different = new Map([...folders].map((folder) => [pathKey(folder), folder]));
     await Promise.all([...different.values()].map((folder) => this.#load(folder, looksAtEach)));
-  }
-
-  /** Changes whenever `get` may return something else. */
-  get version(): number {
-    return this.#version;
   }
 
   /** See `entryOf`. */

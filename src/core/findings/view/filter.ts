@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { pathKey } from '../../paths.ts';
 import { VERDICTS } from '../result/result.ts';
 import type { Drift } from '../drift/followLines.ts';
-import { isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
+import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../place/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
@@ -84,7 +84,7 @@ export function activeParts(filter: Filter): FilterPart[] {
 }
 
 /**
- * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, summary, path, CWE, ID, feature, or URL,
+ * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, summary, paths, CWE, ID, feature, or URL,
  * in any case and width.
  */
 export function toPredicate(
@@ -112,7 +112,7 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
     return end === undefined ? [] : [end];
   },
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
-  owners: ({ owners = [] }) => (owners.length === 0 ? [null] : owners),
+  owners: ({ owners = [] }) => (owners === 'unknown' ? [] : owners.length === 0 ? [null] : owners),
   /** The folders around the first place, from its own to the run's. */
   folders: ({ places: [place] }) => {
     if (place === undefined) return [''];
@@ -127,13 +127,13 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     return (shown) => branch.kind !== 'known' || !isHiddenBy(branch.changeOf(shown));
   if (part === 'text') {
     const words = wordsOf(filter.text ?? '');
-    const hasAll = (text: string): boolean => words.every((word) => text.includes(word));
-    // Cached, since searching the texts of 10,000 findings takes 100 ms.
-    const cache = new WeakMap<ShownFinding, boolean>();
-    return (shown) => {
-      const passes = cache.get(shown) ?? hasAll(searchText(shown));
-      cache.set(shown, passes);
-      return passes;
+    // Normalizing the texts of 10,000 findings takes 100 ms.
+    const texts = new WeakMap<Finding, string>();
+    return ({ finding, places }) => {
+      const text = texts.get(finding) ?? searchText(finding);
+      texts.set(finding, text);
+      const paths = places.map(({ path }) => normalized(path));
+      return words.every((word) => text.includes(word) || paths.some((path) => path.includes(word)));
     };
   }
   if (part === 'folders') {
@@ -145,7 +145,13 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     };
   }
   const wanted = new Set<unknown>(filter[part]);
-  return (shown) => valuesOf[part](shown).some((value) => wanted.has(value));
+  return (shown) =>
+    valuesOf[part](shown).some((value) => wanted.has(value)) || (part === 'owners' && isUnknown(shown));
+}
+
+/** Whose finding it is may become known, so it is shown. */
+function isUnknown({ owners }: ShownFinding): boolean {
+  return owners === 'unknown';
 }
 
 export function isHiddenBy(change: BranchChange): boolean {
@@ -153,9 +159,8 @@ export function isHiddenBy(change: BranchChange): boolean {
 }
 
 /** Line breaks keep a word from matching across two texts. */
-function searchText({ finding, places }: ShownFinding): string {
-  const { title, summary, id, feature = '', url = '', cwes } = finding;
-  const paths = (places.length > 0 ? places : finding.places).map(({ path }) => path);
+function searchText({ title, summary, id, feature = '', url = '', cwes, places }: Finding): string {
+  const paths = places.map(({ path }) => path);
   const names = cwes.map((cwe) => `CWE-${String(cwe)}`);
   return normalized([title, summary, id, feature, url, ...paths, ...names].join('\n'));
 }

@@ -59,7 +59,7 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
     // As code, so that an issue tracker notifies nobody.
-    ...fact(words.owner, (shown.owners ?? []).map(codeSpan).join(' ')),
+    ...fact(words.owner, shown.owners === 'unknown' ? '' : (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
     quoteOf(shown.details.places[0]),
     ...section(words.description, description),

@@ -18,7 +18,7 @@ export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'cwe'; readonly value: number | undefined }
   /** `pathKey` of the file. */
   | { readonly kind: 'file'; readonly value: string | undefined }
-  /** All owners of a finding, with spaces. */
+  /** All owners of a finding, with spaces; `unknown` where they could not be read. */
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 
@@ -113,7 +113,7 @@ const topicsOf: { readonly [K in GroupTopic['kind']]: (shown: ShownFinding) => G
   },
   feature: ({ finding: { feature } }) => ({ kind: 'feature', value: feature, rank: feature }),
   owner: ({ owners = [] }) => {
-    const value = owners.length === 0 ? undefined : owners.join(' ');
+    const value = owners === 'unknown' ? owners : owners.join(' ') || undefined;
     return { kind: 'owner', value, rank: value };
   },
 };

@@ -1,3 +1,4 @@
+import { AssessmentError } from '../../../core/errors.ts';
 import { maxTextBytes } from '../../../core/findings/place/sentFiles.ts';
 import {
   compareWithBase,
@@ -7,7 +8,7 @@ import {
 import { atOrBelow, pathKey } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
-import { contentAt, isSilence, toText } from './fileTexts.ts';
+import { toText } from './driftWatch.ts';
 
 /** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
@@ -108,15 +109,25 @@ export class FilesAtBase {
 
   /** `file` is an absolute path. */
   async #readAtBase(repository: GitRepository, commit: string, file: string): Promise<BaseText> {
-    const maxHere = Math.min(maxTextBytes, maxBytes - this.#heldBytes);
-    const content = await contentAt(repository, commit, file, maxHere);
-    const bytes = content?.length ?? 0;
-    this.#heldBytes += bytes;
-    return { bytes, text: content && toText(content, file) };
+    try {
+      const { size } = await answerOfGit(repository.getObjectDetails(commit, file));
+      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };
+      const content = await answerOfGit(repository.buffer(commit, file));
+      this.#heldBytes += size;
+      return { bytes: size, text: toText(content, file) };
+    } catch (error) {
+      if (isSilence(error)) throw error;
+      const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';
+      return { bytes: 0, text: isMissing ? null : undefined };
+    }
   }
 
   #forget(file: string): void {
     this.#heldBytes -= this.#files.get(file)?.before.bytes ?? 0;
     this.#files.delete(file);
   }
+}
+
+export function isSilence(error: unknown): boolean {
+  return error instanceof AssessmentError && error.kind === 'noAnswer';
 }

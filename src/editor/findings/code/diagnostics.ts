@@ -61,13 +61,21 @@ function* renderFiles(
     yield;
   }
   for (const [key, shown] of toShow) {
-    const previous = present.get(key);
-    if (previous?.length === shown.length && previous.every((finding, index) => finding === shown[index]))
-      continue;
+    const drawn = present.get(key);
+    if (drawn?.length === shown.length && drawn.every((each, at) => isDrawnAs(each, shown[at]))) continue;
     collection.set(fileOf(shown), shown.flatMap(toDiagnostics));
     present.set(key, shown);
     yield;
   }
+}
+
+/** A finding and its places are the same objects until they change. */
+function isDrawnAs(drawn: ShownFinding, now: ShownFinding | undefined): boolean {
+  return (
+    drawn.finding === now?.finding &&
+    drawn.places.length === now.places.length &&
+    drawn.places.every((place, at) => place === now.places[at])
+  );
 }
 
 function fileOf([shown]: readonly ShownFinding[]): vscode.Uri {

@@ -149,9 +149,8 @@ async function chooseOwners(
 
 /** The handles with the letter case of CODEOWNERS, which ignores case. Unknown handles are not changed. */
 function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
-  const known = new Map(
-    all.flatMap(({ owners = [] }) => owners.map((owner) => [owner.toLowerCase(), owner])),
-  );
+  const owners = all.flatMap((shown) => valuesOf.owners(shown)).filter((owner) => owner !== null);
+  const known = new Map(owners.map((owner) => [owner.toLowerCase(), owner]));
   const names = handles.split(/\s+/).filter((name) => name !== '');
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
@@ -215,8 +214,9 @@ export function featureLabel(feature: string | null | undefined): string {
   return feature ?? t('No feature');
 }
 
-export function ownersLabel(owners: readonly string[]): string {
-  return owners.length === 0 ? t('No known owner') : formatList(owners);
+export function ownersLabel(owners: readonly string[] | 'unknown'): string {
+  if (owners === 'unknown') return t('Owner unknown');
+  return owners.length === 0 ? t('No owner') : formatList(owners);
 }
 
 function partLabel(part: FilterPart): string {
@@ -259,6 +259,7 @@ function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
   return {
     notAsSent: t('Not in its file as uploaded'),
+    elsewhere: t('Elsewhere in the uploaded files'),
     unchecked: t('Can’t be checked'),
     asSent: t('In its file as uploaded'),
     none: t('No quote'),

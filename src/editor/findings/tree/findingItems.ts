@@ -115,7 +115,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const facts = [
     hasEnded ? decisionWithNote(triage) : undefined,
     decidedBeforeLabel(shown.decidedBefore),
-    quoted?.kind === 'notAsSent' ? evidenceLabel(quoted) : undefined,
+    quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
     finding.perspective,
@@ -182,7 +182,8 @@ function tooltipOf(
     quoted && evidenceLabel(quoted),
     verdict && verdictLabel(verdict),
     decidedBeforeLabel(decidedBefore),
-    owners.length === 0 ? undefined : t('Owner: {0}', formatList(owners)),
+    owners === 'unknown' ? ownersLabel(owners) : undefined,
+    typeof owners === 'object' && owners.length > 0 ? t('Owner: {0}', formatList(owners)) : undefined,
   ];
   const facts = known.filter((fact) => fact !== undefined).join(' · ');
   return [
@@ -220,7 +221,10 @@ function headingOf(
     case 'triage':
       return [triageLabel(topic.value), new vscode.ThemeIcon(triageIcons[topic.value])];
     case 'owner':
-      return [ownersLabel(topic.value?.split(' ') ?? []), new vscode.ThemeIcon('organization')];
+      return [
+        ownersLabel(topic.value === 'unknown' ? topic.value : (topic.value?.split(' ') ?? [])),
+        new vscode.ThemeIcon('organization'),
+      ];
     case 'verdict':
       return [verdictHeading(topic.value), new vscode.ThemeIcon(verdictIcons[topic.value ?? 'unknown'])];
   }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { hasFindings, testsOnePair } from '../../../core/findings/chooseRun.ts';
 import { countVerdicts, isReported } from '../../../core/findings/result/result.ts';
@@ -181,7 +182,7 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
 }
 
 /**
- * Writes message, description and badge of the view; counts only when all runs are compared. An empty view gets no message, which would replace its
+ * Writes message, description and badge of the view. An empty view gets no message, which would replace its
  * welcome.
  */
 export function describeFindings(
@@ -197,13 +198,12 @@ export function describeFindings(
     ...(comparison === undefined ? describeOnlyHere(filtered) : []),
     ...describeFilter(filtering, filtered),
   ];
-  const lines = [...describeRuns(findings), ...(findings.isComplete() ? counts : [])];
+  const lines = [...describeRuns(findings), ...counts];
   const proposed = proposalsIn(findings).reduce((sum, { count }) => sum + count, 0);
   if (proposed > 0) lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // VS Code cuts the end of a long description, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
-  if (!findings.isComplete()) return;
   const open = filtered.displayed.filter(
     ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
   ).length;
@@ -232,7 +232,7 @@ export function describeRuns(findings: FindingStore): string[] {
   const reading = findings.reading().map((run) => t('{0}: its findings are being read…', titleOf(run)));
   return findings
     .shownRuns()
-    .map(({ run, shown, failure, cut, changedFiles = 0, unlisted = 0, ownersGaps = [] }) => {
+    .map(({ run, shown, failure, cut, changedFiles = 0, unlisted = 0, ownersGaps = [], unread = [] }) => {
       const facts = [
         ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
         titleOf(run),
@@ -246,6 +246,14 @@ export function describeRuns(findings: FindingStore): string[] {
           : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
         ...(changedFiles === 0 ? [] : [t('changed since then: {0}', countFiles(changedFiles))]),
         ...(unlisted === 0 ? [] : [t('not listed, from earlier runs: {0}', countFindings(unlisted))]),
+        ...(unread.length === 0
+          ? []
+          : [
+              t(
+                'not yet compared with the files in {0}',
+                formatList(unread.map((folder) => basename(folder))),
+              ),
+            ]),
         ...ownersGaps.map(ownersGapLabel),
       ].join(' · ');
       return failure === undefined ? facts : `${facts}: ${t('findings can’t be read')}`;

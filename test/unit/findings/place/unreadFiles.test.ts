@@ -3,10 +3,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
-import { placeFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
+import { locateFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
 import type { Locate } from '../../../../src/core/findings/place/resolver.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { runOf } from '../../run/sampleRuns.ts';
+import { asUploaded } from '../../../../src/core/findings/runView.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
@@ -53,18 +54,16 @@ test('F201 findings in a folder that does not answer are as reported, and it get
     return new Promise(() => undefined);
   };
   const locate: Locate = () => calls.ask(folder, neverAnswer);
-  const placed = await placeFindings(
-    [{ run, runFolder: '', locate, found }],
-    { places: new Map(), missing: new Set() },
-    {
-      texts: () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only }),
-      follow: () => Promise.resolve([]),
-      calls,
-    },
-  );
+  const uploaded = asUploaded({ run, found, names: new Set() });
+  const located = await locateFindings([{ run, runFolder: '', locate, found }], uploaded, {
+    texts: () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only }),
+    follow: () => Promise.resolve([]),
+    isWanted: () => true,
+    calls,
+  });
   assert.deepEqual(
-    found.map((each) => placesOf(each, placed).map(({ startLine, drift }) => [startLine, drift])),
+    found.map((each) => placesOf(each, located).map(({ startLine, drift }) => [startLine, drift])),
     found.map((_, index) => [[index + 1, 'unknown']]),
   );
-  assert.equal(asked, 2);
+  assert.deepEqual([asked, [...located.unread], [...located.missing]], [2, [folder], []]);
 });

@@ -104,7 +104,7 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
         const run = await fixture.addRun(['shop'], items, { 'a.js': lines.join('\n') });
         if (!isComplete) {
           await runs.create({ ...run, state: 'cancelled' } as Run);
-          await store.load({ force: true });
+          await store.load();
         }
         const { shown } = await store.read(run);
         for (const each of shown) {

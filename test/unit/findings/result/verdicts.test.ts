@@ -94,7 +94,7 @@ test('F139 an import of unknown origin replaces no run and does not report fixed
   );
   const origin = { baseUrl: '', organizationId: '', state: 'imported', importedFrom: 'old.sarif' };
   await fixture.runs.create({ ...rest, ...origin } as Run);
-  await fixture.store.load({ force: true });
+  await fixture.store.load();
   assert.deepEqual(
     fixture.store.all().map(({ triage, verdict }) => [triage.state, verdict === 'backAgain']),
     [['fixed', false]],
@@ -112,7 +112,7 @@ test('F139 a finding triaged as fixed and reported again is open and “back aga
       .map(({ triage, verdict, decidedBefore }) => [triage.state, verdict, decidedBefore?.state]);
   assert.deepEqual(of(), [['fixed', 'stillThere', undefined]], 'it was under way while the person decided');
   await fixture.runs.create({ ...again, dispatchedAt: Date.now() + 60_000 } as Run);
-  await fixture.store.load({ force: true });
+  await fixture.store.load();
   assert.deepEqual(of(), [['open', 'backAgain', 'fixed']]);
   await fixture.store.setTriage(fixture.store.all(), 'confirmed', '');
   assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);

@@ -1,0 +1,289 @@
+import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { AssessmentError, isAbortError } from '../errors.ts';
+import { markOf } from '../files.ts';
+import { atOrBelow } from '../paths.ts';
+import type { Logger } from '../ports.ts';
+import type { RunStore } from '../run/disk/runStore.ts';
+import { type Failure, type Run, toFailure } from '../run/state/run.ts';
+import type { FolderCalls } from '../yieldingWork.ts';
+import { canShareNames } from './chooseRun.ts';
+import type { Place } from './finding.ts';
+import { allNamesOf, namesOf } from './identity.ts';
+import type { PathMapping } from './place/mappings.ts';
+import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
+import {
+  findingsOfRun,
+  type Located,
+  locateFindings,
+  type LocateOptions,
+  placesOf,
+} from './place/placement.ts';
+import { askForOwners, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
+import {
+  isReported,
+  type ResultFinding,
+  type ResultHead,
+  type RunResult,
+  type Verdict,
+} from './result/result.ts';
+import { readHead } from './result/resultFile.ts';
+import { mainPlaceOf, type ShownPlace } from './shownFinding.ts';
+
+/*
+ * What is known of one run: a value that is replaced as a whole. It is made of the run's record, with
+ * all places as they were uploaded and their folders unread. Each step adds what it finds out, and
+ * returns the same view if that is nothing. What could not be read stays unread or unknown, and the
+ * same step asks again. Decisions are no part of it: `shownFinding` looks them up.
+ */
+
+export interface RunView extends Located {
+  /** As it was when the view was made. */
+  readonly run: Run;
+  /** Why the record cannot be read; then there are no findings. */
+  readonly failure?: Failure | undefined;
+  readonly head?: ResultHead | undefined;
+  /** What the run reports, then what only earlier runs report although this run could have. */
+  readonly found: readonly ResultFinding[];
+  /** All names in the record. */
+  readonly names: ReadonlySet<string>;
+  readonly owners: FoundOwners | 'unknown';
+}
+
+type ViewSource = Omit<ResultSource, 'runs'> & {
+  readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
+  readonly calls: Pick<FolderCalls, 'ask'>;
+  readonly log: Logger;
+};
+
+const none = new Set<string>();
+const nothing = {
+  ...{ found: [], names: none, places: new Map(), unread: none, missing: none },
+  owners: { owners: new Map(), ownersGaps: [] },
+} as const;
+
+/** The view of a run by its present record: `former` if that is still right. Throws the signal's reason. */
+export async function readView(
+  run: Run,
+  former: RunView | undefined,
+  source: ViewSource,
+  signal?: AbortSignal,
+): Promise<RunView> {
+  try {
+    const isRight = former?.head !== undefined && (await isCurrent(former.head, run, source));
+    if (isRight) return former.run === run ? former : { ...former, run };
+    const record = await readResult(run, source, signal);
+    if (source.memory.unsaved.has(run.id))
+      source.log.warn(
+        `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
+      );
+    return toView(run, record);
+  } catch (error) {
+    if (isAbortError(error)) throw error;
+    const failed = toFailedView(run, error, source.log);
+    return former !== undefined && isDeepStrictEqual(former, failed) ? former : failed;
+  }
+}
+
+export function toFailedView(run: Run, error: unknown, log: Logger): RunView {
+  const failure = toFailure(
+    error instanceof AssessmentError
+      ? error
+      : new AssessmentError('storage', { detail: String(error) }, { cause: error }),
+  );
+  log.warn(`The findings of run ${run.id} cannot be read: ${failure.kind} ${failure.detail ?? ''}`);
+  return { run, failure, ...nothing };
+}
+
+export function toView(run: Run, { head, findings, absent }: RunResult): RunView {
+  const found = [...findings, ...absent.filter(({ verdict }) => verdict !== undefined)];
+  return asUploaded({ run, head, found, names: allNamesOf([...findings, ...absent]) });
+}
+
+/** Before anything was looked for. */
+export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names'>): RunView {
+  const places = new Map<Place, ShownPlace>();
+  const unread = new Set<string>();
+  for (const { finding, sent: files, home } of view.found) {
+    unread.add(home);
+    for (const [at, reported] of finding.places.entries()) {
+      const sent = files[at];
+      if (sent === undefined) continue;
+      const { target, folder, path } = sent;
+      const { startLine, endLine, startColumn, endColumn } = reported;
+      const lines = { startLine, endLine, startColumn, endColumn };
+      const file = join(folder, ...path.split('/'));
+      unread.add(folder);
+      places.set(reported, { file, folder, target, path, sent, ...lines, reported, drift: 'unknown' });
+    }
+  }
+  return { ...view, failure: undefined, places, unread, missing: new Set(), owners: 'unknown' };
+}
+
+/** What is needed to look for files. */
+export interface Surroundings extends Pick<LocateOptions, 'texts' | 'calls' | 'follow'> {
+  readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
+  /** By `pathKey` of a target's folder. */
+  readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
+}
+
+export async function locate(
+  view: RunView,
+  { runs, mappings, ...options }: Surroundings & Pick<LocateOptions, 'isWanted'>,
+): Promise<Located> {
+  const { run, head } = view;
+  const byRun = [...Map.groupBy(view.found, (each) => each.run)].map(async ([id, found]) => {
+    const of = id === run.id ? run : runs.get(id);
+    if (of === undefined) return [];
+    const folder = runs.folderOf(id);
+    const { knowsSent = [] } = (id === run.id ? head : await readHead(folder)) ?? {};
+    return [findingsOfRun(of, folder, found, knowsSent, mappings, options.calls)];
+  });
+  return locateFindings((await Promise.all(byRun)).flat(), view, options);
+}
+
+/** Looks for what is in folders that were not read, or not there. */
+export async function locateUnread(view: RunView, surroundings: Surroundings): Promise<RunView> {
+  const { unread, missing } = view;
+  if (unread.size + missing.size === 0) return view;
+  const isWanted = (_: Place, folders: readonly string[]): boolean =>
+    folders.some((folder) => unread.has(folder) || missing.has(folder));
+  const located = await locate(view, { ...surroundings, isWanted });
+  return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
+}
+
+/** Looks again for what is in changed files, and for what is lost and may be in new ones (absolute paths). */
+export async function locateAgain(
+  view: RunView,
+  changed: ReadonlySet<string>,
+  createdOrDeleted: ReadonlySet<string>,
+  surroundings: Surroundings,
+): Promise<RunView> {
+  const { places, run, found } = view;
+  const files = new Set(Array.from(places.values(), ({ file }) => file));
+  const changedFiles = new Set([...files].filter(atOrBelow([...changed, ...createdOrDeleted])));
+  const isNewRoot = run.targets.some(({ folder }) => atOrBelow(createdOrDeleted)(folder));
+  const names = new Set(Array.from(createdOrDeleted, (path) => comparable(basename(path))));
+  const mayBeNew = ({ path }: Place): boolean =>
+    names.size > 0 &&
+    (isNewRoot ||
+      comparable(path)
+        .split(/[\\/]/)
+        .some((name) => names.has(name)));
+  const isWanted = (place: Place): boolean => {
+    const now = places.get(place);
+    if (now !== undefined && changedFiles.has(now.file)) return true;
+    return (now === undefined || now.drift === 'gone') && mayBeNew(place);
+  };
+  const wanted = new Set(found.flatMap(({ finding }) => finding.places.filter(isWanted)));
+  if (wanted.size === 0) return view;
+  const now = await locate(view, { ...surroundings, isWanted: (place) => wanted.has(place) });
+  const unread = new Set([...view.unread, ...now.unread]);
+  const missing = new Set([...view.missing, ...now.missing]);
+  const located = { places: now.places, unread, missing };
+  if (isSameLocated(view, located)) return view;
+  const hasNewFile = [...now.places.values()].some(({ file }) => !files.has(file));
+  return { ...view, ...located, owners: hasNewFile ? 'unknown' : view.owners };
+}
+
+/** Whether a file is missing may depend on its letter case. */
+function comparable(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}
+
+function isSameLocated(former: Located, { places, unread, missing }: Located): boolean {
+  return (
+    places.size === former.places.size &&
+    [...places].every(([place, now]) => former.places.get(place) === now) &&
+    isDeepStrictEqual([unread, missing], [former.unread, former.missing])
+  );
+}
+
+/** CODEOWNERS, and the names of the folders that may hold it. */
+const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
+
+/** The view with its owners forgotten if a changed path may be a CODEOWNERS file, or a folder that has one. */
+export function forgetOwners(view: RunView, changed: ReadonlySet<string>): RunView {
+  const mayHaveChanged = [...changed].some((path) => ownersNames.has(basename(path)));
+  return mayHaveChanged ? { ...view, owners: 'unknown' } : view;
+}
+
+/** Looks for CODEOWNERS, in the folders of a run and above them. Without any, nobody owns a file. */
+export async function lookForOwners(view: RunView, { calls, log }: ViewSource): Promise<RunView> {
+  const { run, owners, unread } = view;
+  if (owners !== 'unknown') return view;
+  const asked = new Set<string>();
+  const isIn = async (folder: string): Promise<boolean> => {
+    for (let above = folder; !asked.has(above); above = dirname(above)) {
+      asked.add(above);
+      for (const file of OWNERS_FILES) if ((await markOf(join(above, file))) !== undefined) return true;
+    }
+    return false;
+  };
+  try {
+    for (const { folder } of run.targets)
+      if (!unread.has(folder) && (await calls.ask(folder, () => isIn(folder)))) return view;
+    return { ...view, owners: { owners: new Map(), ownersGaps: [] } };
+  } catch (error) {
+    return withoutOwners(view, error, log);
+  }
+}
+
+/** Asks for the owners of the files of main places, unless they are known. */
+export async function askOwners(view: RunView, source: ViewSource): Promise<RunView> {
+  const { found, owners, unread } = view;
+  if (owners !== 'unknown') return view;
+  const main = found.flatMap(
+    (each) => mainPlaceOf({ finding: each.finding, places: placesOf(each, view) }) ?? [],
+  );
+  const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
+  try {
+    return { ...view, owners: await askForOwners(files, source) };
+  } catch (error) {
+    return withoutOwners(view, error, source.log);
+  }
+}
+
+function withoutOwners(view: RunView, error: unknown, log: Logger): RunView {
+  log.warn(`The owners of findings of run ${view.run.id} are unknown: ${String(error)}`);
+  return view;
+}
+
+/**
+ * The view of a run compared with another one: the difference of what they report. Why it does not report a finding is what its own record says, if that has
+ * a verdict.
+ */
+export function compareViews(view: RunView, baseline: RunView): RunView {
+  const { head, run } = view;
+  if (head === undefined || baseline.head === undefined) return view;
+  const [reported, before] = [reportedIn(view), reportedIn(baseline)];
+  const [now, then] = [allNamesOf(reported), allNamesOf(before)];
+  const recorded = new Map(view.found.slice(reported.length).map(({ name, verdict }) => [name, verdict]));
+  const isKnown = baseline.head.cut === undefined && canShareNames(run, baseline.run);
+  const again = run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
+  const verdictOf = (found: ResultFinding): Verdict | undefined => {
+    if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
+    return found.verdict === 'carriedOver' ? found.verdict : again;
+  };
+  // Beyond a cut, nothing is known to be absent.
+  const absent = head.cut === undefined ? before.filter(({ name }) => !now.has(name)) : [];
+  const [owners, ownersBefore] = [view.owners, baseline.owners];
+  const isUnknown = owners === 'unknown' || ownersBefore === 'unknown';
+  return {
+    ...view,
+    head: { ...head, baseline: { id: baseline.run.id, cut: baseline.head.cut }, skipped: [], unlisted: 0 },
+    found: [
+      ...reported.map((each) => ({ ...each, verdict: verdictOf(each) })),
+      ...absent.map((each) => ({ ...each, verdict: recorded.get(each.name) ?? 'unknown' })),
+    ],
+    places: new Map([...baseline.places, ...view.places]),
+    unread: new Set([...baseline.unread, ...view.unread]),
+    owners: isUnknown
+      ? 'unknown'
+      : { ...owners, owners: new Map([...ownersBefore.owners, ...owners.owners]) },
+  };
+}
+
+function reportedIn({ found }: RunView): readonly ResultFinding[] {
+  return found.filter(({ verdict }) => isReported(verdict));
+}

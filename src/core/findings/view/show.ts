@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { atOrBelow, isSamePath } from '../../paths.ts';
+import type { RunStore } from '../../run/disk/runStore.ts';
+import type { Run } from '../../run/state/run.ts';
+import { folderSubjectKey, subjectOf } from '../chooseRun.ts';
+import { asPlaced } from '../place/evidence.ts';
+import { placesOf } from '../place/placement.ts';
+import { isReported, type ResultFinding } from '../result/result.ts';
+import type { RunView } from '../runView.ts';
+import { folderOf, mainPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
+import { isSettled } from '../triage/triage.ts';
+
+export type Decide = (
+  found: ResultFinding,
+  run: Run,
+  known: Pick<Known, 'places' | 'names'>,
+) => Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
+
+interface Source {
+  readonly runs: Pick<RunStore, 'get'>;
+  readonly decide: Decide;
+}
+
+/** What people see of runs, with the present decisions. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
+export function show(
+  views: readonly RunView[],
+  runIds: ReadonlyMap<string, string | undefined>,
+  source: Source,
+): readonly ShownRun[] {
+  const all = views.map((view) => toShownRun(view, source));
+  return all.map((each) => withoutOtherFolders(each, runIds, all));
+}
+
+/** A run with its findings in all its folders. */
+export function toShownRun(view: RunView, source: Source): ShownRun {
+  const { head, found, failure, owners, unread } = view;
+  const { runs } = source;
+  const run = runs.get(view.run.id) ?? view.run;
+  if (head === undefined) return { run, shown: [], failure };
+  const all = findingsOf(view, source);
+  const shown = all.filter(({ verdict }) => isReported(verdict));
+  const changed = shown.flatMap(({ places }) => places.filter(({ isChanged }) => isChanged === true));
+  return {
+    run,
+    shown,
+    cut: head.cut,
+    changedFiles: new Set(changed.map(({ file }) => file)).size,
+    // Settled ones are listed only if the baseline reports them.
+    absent: all.filter(
+      ({ run: { id }, verdict, triage: { state } }) =>
+        !isReported(verdict) && (id === head.baseline?.id || !isSettled(state)),
+    ),
+    // It may have been removed.
+    baseline: head.baseline && runs.get(head.baseline.id),
+    baselineCut: head.baseline?.cut,
+    unreadRuns: head.skipped.flatMap(({ id }) => runs.get(id) ?? []),
+    unlisted: head.unlisted + found.length - all.length,
+    ownersGaps: owners === 'unknown' ? [] : owners.ownersGaps,
+    unread: [...unread],
+  };
+}
+
+/** What a run reports, and what only earlier runs that are still here report. */
+export function findingsOf(view: RunView, { runs, decide }: Source): readonly ShownFinding[] {
+  const { run, found, owners, unread } = view;
+  return found.flatMap((each) => {
+    const of = runs.get(each.run) ?? (each.run === run.id ? run : undefined);
+    if (of === undefined) return [];
+    const places = placesOf(each, view);
+    const main = mainPlaceOf({ finding: each.finding, places });
+    const isUnknown = owners === 'unknown' || unread.has(main?.folder ?? '');
+    const ofMain = main && (isUnknown ? 'unknown' : owners.owners.get(main.file));
+    return toShownFinding(each, of, { places, owners: ofMain, names: view.names }, decide);
+  });
+}
+
+type Known = Pick<ShownFinding, 'places' | 'owners'> & Partial<Pick<RunView, 'names'>>;
+
+export function toShownFinding(found: ResultFinding, run: Run, known: Known, decide: Decide): ShownFinding {
+  const { places, owners } = known;
+  const isHere = (at: number): boolean =>
+    places.some(({ reported }) => reported === found.finding.places[at]);
+  const evidence = asPlaced(found.evidence, isHere);
+  return { ...found, run, places, owners, ...decide(found, run, known), evidence };
+}
+
+/**
+ * A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. Of two runs in `all`
+ * whose folders contain each other, the later one shows the files in both.
+ */
+function withoutOtherFolders(
+  shownRun: ShownRun,
+  runIds: ReadonlyMap<string, string | undefined>,
+  all: readonly ShownRun[],
+): ShownRun {
+  const { run, shown, absent = [] } = shownRun;
+  // A finding of an earlier run may lie in a folder that this run does not have.
+  const folders = new Set([...shown, ...absent].map(folderOf));
+  const hiddenFolders = new Set(
+    [...folders].filter((folder) => {
+      const key = folderSubjectKey(run, folder ?? '');
+      return runIds.has(key) && runIds.get(key) !== run.id;
+    }),
+  );
+  const later = foldersOfLater(shownRun, all);
+  if (hiddenFolders.size === 0 && later.length === 0) return shownRun;
+  const isOfLater = atOrBelow(later);
+  const isShown = (finding: ShownFinding): boolean =>
+    !hiddenFolders.has(folderOf(finding)) && !isOfLater(fileOf(finding));
+  return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
+}
+
+/** The folders of later runs of the same subject that contain a folder of this run, or are in one. */
+function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
+  const own = run.targets.map(({ folder }) => folder);
+  const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
+  return later
+    .filter((each) => each.failure === undefined && subjectOf(each.run) === subjectOf(run))
+    .flatMap((each) => each.run.targets.map(({ folder }) => folder))
+    .filter((folder) => !own.some((each) => isSamePath(each, folder)))
+    .filter((folder) => isBelowOwn(folder) || own.some(atOrBelow([folder])));
+}
+
+/** Where its main place is, or was. */
+function fileOf(shown: ShownFinding): string {
+  return mainPlaceOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.places[0]?.path ?? '');
+}
