@@ -7,7 +7,7 @@ import { propertiesOf, type Schema } from './schemaDifferences.ts';
 const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   id: aliases.ID,
   title: aliases.TITLE,
-  severity: aliases.SEVERITY,
+  severity: [...aliases.SEVERITY, ...aliases.RANK],
   description: aliases.DESCRIPTION,
   recommendation: textPaths((kind) => kind === 'recommendation'),
   'further prose': textPaths((kind) => kind !== 'recommendation' && kind !== 'details'),
@@ -20,7 +20,7 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   'note on a place': aliases.PLACE_LABEL,
   target: aliases.TARGET_INDEX,
   CWE: aliases.CWE,
-  CVSS: [...aliases.CVSS_SCORE, ...aliases.CVSS_VECTOR],
+  CVSS: [...aliases.CVSS_SCORE, ...aliases.SCORE, ...aliases.CVSS_VECTOR],
 };
 
 function textPaths(isAsked: (kind: BlockKind) => boolean): readonly KeyPath[] {

@@ -4,9 +4,10 @@ import type { TextStyle } from './freeText.ts';
 import type { PathBelief } from './pathText.ts';
 
 /*
- * Names under which each part of a finding may stand, the best first. The schema of findings.json is not published, so every plausible name is listed.
- * Keys are compared by `normalKey`; a dot means a nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to,
- * `properties.` SARIF's property bag.
+ * Names under which each part of a finding may stand, the best first. The schema of findings.json is
+ * not published, so every plausible name is listed. Keys are compared by `normalKey`; a dot means a
+ * nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to, `properties.`
+ * SARIF's property bag.
  */
 
 /** Lists under these keys are not findings, however much they look like some. By `normalKey`. */
@@ -26,15 +27,14 @@ export const RULE = keyPaths('rule_id check_id rule.id');
 
 export const SEVERITY = keyPaths(`
   severity severity_level issue_severity risk risk_level properties.security-severity properties.severity
-  rule.properties.security-severity level priority impact extra.severity
-  rule.level
+  rule.properties.security-severity level extra.severity rule.level
 `);
+
+/** Also names of ranks and prose: they count only when they hold a known word and nothing else. */
+export const RANK = keyPaths('priority impact');
 
 /** The last key of a rating that is a CVSS score, by `normalKey`. */
 export const SECURITY_SEVERITY = 'securityseverity';
-
-/** Also names of ranks or prose: they count only when they hold a known word and nothing else. */
-export const SEVERITY_WORDS_ONLY: ReadonlySet<string> = new Set(['priority', 'impact']);
 
 export const SEVERITY_PARTS = keyPaths('level label value name score');
 
@@ -87,7 +87,7 @@ export interface PlaceSource {
   readonly strings: PathBelief;
 }
 
-/** Counts only where it is an array. Under other names of a file, arrays have the keys of a path. */
+/** Only for an array. Under other names of a file, arrays have the keys of a path. */
 export const FILE_LIST: PlaceSource = { strings: 'files', paths: keyPaths('file') };
 
 export const MAIN_PLACES: readonly PlaceSource[] = [
@@ -128,7 +128,7 @@ export const END_LINE = keyPaths('end_line line_end to region.end_line line.end 
 /** Both lines in one value: `[a, b]` or `"12-20"`. */
 export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
-/** Objects with a line and a column. One with `character` counts both from 0, as language servers do. */
+/** Objects with a line and a column. One with `character` counts both from 0. */
 export const START_POSITION = keyPaths('start begin region.start range.start');
 export const END_POSITION = keyPaths('end region.end range.end');
 export const POSITION_LINE = keyPaths('line');

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, normalKey } from '../../json.ts';
 import { isLiveFinding, type Severity } from '../finding.ts';
 import * as aliases from './aliases.ts';
-import { hasText, type Item, type ReadFinding, readFinding } from './readFinding.ts';
+import { hasText, type ReadFinding, readFinding } from './readFinding.ts';
 
 /** Keys from the root to a list. The elements of an array are on its level. */
 const maxDepth = 4;
 
 export interface Found {
-  readonly item: Item;
+  readonly raw: unknown;
   readonly finding: ReadFinding;
 }
 
@@ -83,20 +83,18 @@ function findingsIn(part: Part): readonly Found[] {
   const { value, key = '' } = part;
   if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
   const items = isObject(value)
-    ? Object.entries(value).flatMap(([id, raw]) =>
-        isObject(raw) ? [{ raw, severity: severityOf(id, raw) ?? part.severity }] : [],
-      )
-    : value.map((raw) => ({ raw, severity: part.severity }));
+    ? partsIn(part).filter((each) => isObject(each.value))
+    : value.map((each) => ({ value: each, severity: part.severity }));
   // Saves reading lists of other things.
-  if (!areMost(items, hasText)) return [];
-  const found = items.map(({ raw, severity }) => read(raw, severity));
+  if (!areMost(items, (each) => hasText(each.value))) return [];
+  const found = items.map((each) => read(each.value, each.severity));
   return areMost(found, isFinding) ? found : [];
 }
 
 /** `severity` counts for an item without a rating. */
 function read(raw: unknown, severity: Severity = 'unrated'): Found {
   const finding = readFinding({ raw });
-  return { item: { raw }, finding: finding.severity === 'unrated' ? { ...finding, severity } : finding };
+  return { raw, finding: finding.severity === 'unrated' ? { ...finding, severity } : finding };
 }
 
 function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
@@ -117,7 +115,7 @@ function isFinding(found: Found): boolean {
   return isSure(found) || (title !== '' && places.some(({ path }) => !path.endsWith(title)));
 }
 
-/** True for an item with a title that is rated, or has a line. A CWE is a rating beside a title of its own. */
+/** Rated, or with a line. A CWE is a rating beside a title of its own. */
 function isSure(found: Found): boolean {
   const { title, rule, description, severity, cwes } = found.finding;
   const isRated = severity !== 'unrated' || isLiveFinding(found.finding);

@@ -1,7 +1,6 @@
-import { isObject } from '../../json.ts';
-import { clip } from '../../visibleText.ts';
+import { isObject, type JsonObject } from '../../json.ts';
+import { clip, codeBlock, codeSpan } from '../../visibleText.ts';
 import { isLeftOut } from '../drift/lineText.ts';
-import { codeBlock, codeSpan } from '../../visibleText.ts';
 import { isLineText } from './pathText.ts';
 
 /** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
@@ -14,8 +13,8 @@ const maxParts = 2_000;
 export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
- * Any JSON value as free text: `{text, markdown}` as its Markdown, arrays as lists, other objects as `key: value` lines. Booleans and null give no
- * text. At most a little over `MAX_TEXT` long.
+ * Any JSON value as free text, at most a little over `MAX_TEXT` long: `{text, markdown}` as its
+ * Markdown, arrays as lists, other objects as `key: value` lines. Booleans and null give no text.
  */
 export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
   if (typeof value === 'boolean') return '';
@@ -23,7 +22,7 @@ export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string
   return style === 'code' && text !== '' ? codeBlock(text.split('\n')).trim() : text;
 }
 
-/** A list of the fields that have a value, with the text of each. At most a little over `MAX_TEXT` long. */
+/** A list of the fields that have a value, with the text of each. */
 export function toFieldList(fields: readonly (readonly [name: string, value: unknown])[]): string {
   return gather(fields, ([name, value]) => {
     const text = freeText(value, 'bullets', 0).trim();
@@ -37,27 +36,30 @@ export function toFieldList(fields: readonly (readonly [name: string, value: unk
 function freeText(value: unknown, style: TextStyle, depth: number): string {
   if (typeof value === 'string') return value.length > MAX_TEXT ? value.slice(0, MAX_TEXT + 1) : value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'object' || value === null || depth >= maxDepth) return '';
-  return isObject(value) ? objectProse(value, depth) : listProse(value, style, depth);
+  if (depth >= maxDepth) return '';
+  if (Array.isArray(value)) return listProse(value, style, depth);
+  return isObject(value) ? objectProse(value, depth) : '';
 }
 
-function listProse(value: object, style: TextStyle, depth: number): string {
-  const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
+function listProse(items: readonly unknown[], style: TextStyle, depth: number): string {
   const parts = gather(items, (item) => freeText(item, style, depth + 1));
   if (parts.length < 2) return parts[0] ?? '';
   return parts.map((part, at) => `${style === 'numbers' ? `${String(at + 1)}.` : '-'} ${part}`).join('\n');
 }
 
-function objectProse(value: Readonly<Record<string, unknown>>, depth: number): string {
-  for (const key of ['markdown', 'text']) {
-    const whole = Object.hasOwn(value, key) ? value[key] : undefined;
-    if (typeof whole === 'string') return freeText(whole, 'bullets', depth);
-  }
+function objectProse(value: JsonObject, depth: number): string {
+  const whole = messageText(value);
+  if (whole !== undefined) return freeText(whole, 'bullets', depth);
   return gather(Object.entries(value), ([key, part]) => {
     const text = freeText(part, key === 'steps' ? 'numbers' : 'bullets', depth + 1);
     if (text === '' || key === 'summary' || key === 'steps') return text;
     return text.includes('\n') ? `${key}:\n${text}` : `${key}: ${text}`;
   }).join('\n');
+}
+
+/** The Markdown of an object, if it has any, else its text. */
+export function messageText({ markdown, text }: JsonObject): string | undefined {
+  return [markdown, text].find((each) => typeof each === 'string');
 }
 
 /** The non-empty texts of the items, up to about `MAX_TEXT` characters in all. */
@@ -75,6 +77,11 @@ export function gather<T>(items: readonly T[], toText: (item: T) => string): rea
   return parts;
 }
 
+/** The content of a Markdown fence that the whole text is in; else the text. */
+export function withoutFence(text: string): string {
+  return /^\s*```[^\n]*\n([^]*)\n[ \t]*```\s*$/.exec(text)?.[1] ?? text;
+}
+
 /** Semgrep's CLI writes it in place of code when there is no account. */
 const noSnippet = 'requires login';
 const maxSnippetLines = 1_000;
@@ -83,9 +90,12 @@ const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 /** Code can start with `12:` or `12 `. */
 const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
-/** Reads a text, `{text}` or an array of lines, without a Markdown fence and line numbers; undefined where it holds line numbers, not code. */
+/**
+ * Reads a text, `{text}` or an array of lines, without a Markdown fence and line numbers. Undefined
+ * where it has no code.
+ */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
-  const inner = isObject(value) && Object.hasOwn(value, 'text') ? value['text'] : value;
+  const inner = isObject(value) ? value['text'] : value;
   const text: unknown = Array.isArray(inner)
     ? inner
         .slice(0, maxSnippetLines)
@@ -93,17 +103,15 @@ export function toSnippet(value: unknown, startLine: number | undefined): string
         .join('\n')
     : inner;
   if (typeof text !== 'string' || text === noSnippet) return undefined;
-  const lines = clip(text, MAX_TEXT).split('\n');
+  const lines = withoutFence(clip(text, MAX_TEXT)).split('\n');
   const isCode = (line: string): boolean => line.trim() !== '' && !isLineText(line);
-  if (!lines.some(isCode)) return undefined;
-  const first = lines.findIndex((line) => line.trim() !== '');
-  const last = lines.findLastIndex((line) => line.trim() !== '');
-  const isFenced =
-    last > first && lines[first]?.trimStart().startsWith('```') && lines[last]?.trim() === '```';
-  return withoutNumbers(isFenced === true ? lines.slice(first + 1, last) : lines, startLine).join('\n');
+  return lines.some(isCode) ? withoutNumbers(lines, startLine).join('\n') : undefined;
 }
 
-/** Removes line numbers where every line has the next one; after a line of dots, any later one. A single line needs a bar, or the number of its place. */
+/**
+ * Removes line numbers where every line has the next one; after a line of dots, any later one. A
+ * single line needs a bar, or the number of its place.
+ */
 function withoutNumbers(lines: readonly string[], startLine = 0): readonly string[] {
   const isAnyNumber = lines.length > 1 || barPrefix.test(lines[0] ?? '');
   let [next, mayLeap] = [isAnyNumber ? 0 : startLine, isAnyNumber];

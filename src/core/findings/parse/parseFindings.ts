@@ -2,6 +2,7 @@ import { AssessmentError } from '../../errors.ts';
 import { readJson } from '../../json.ts';
 import { type ReportedFinding, severityRank } from '../finding.ts';
 import { findList } from './findList.ts';
+import { withoutFence } from './freeText.ts';
 import { isPass, readFinding } from './readFinding.ts';
 import { itemsOfSarif } from './sarif.ts';
 
@@ -40,8 +41,8 @@ export interface Cut {
  */
 export function parseFindings(text: string): ParsedFindings {
   const root = readJson(withoutFence(text));
-  const results = itemsOfSarif(root)?.map((item) => ({ item, finding: readFinding(item) }));
-  const list = (results ?? findList(root))?.filter(({ item }) => !isPass(item));
+  const results = itemsOfSarif(root)?.map((item) => ({ raw: item.raw, finding: readFinding(item) }));
+  const list = (results ?? findList(root))?.filter(({ raw }) => !isPass(raw));
   if (list === undefined) throw new AssessmentError('malformedFindings');
   const severest = list
     .map((found, index) => ({ ...found, index, rank: severityRank(found.finding.severity) }))
@@ -49,21 +50,14 @@ export function parseFindings(text: string): ParsedFindings {
     .slice(0, maxFindings);
   const findings = severest
     .sort((one, other) => one.index - other.index)
-    .map(({ item, finding, index }) => {
+    .map(({ raw, finding, index }) => {
       const id = finding.id ?? `#${String(index + 1)}`;
-      return { ...finding, index, id, raw: toRaw(item.raw) };
+      return { ...finding, index, id, raw: toRaw(raw) };
     });
   if (findings.reduce((length, finding) => length + lengthOf(finding), 0) > maxLength)
     throw new AssessmentError('findingsTooLarge');
   const cut = { shown: findings.length, total: list.length };
   return { findings, isSarif: results !== undefined, cut: cut.shown < cut.total ? cut : undefined };
-}
-
-function withoutFence(text: string): string {
-  const whole = text.trim();
-  if (!whole.startsWith('```') || !whole.endsWith('```')) return text;
-  const firstLine = whole.indexOf('\n');
-  return firstLine < 0 ? text : whole.slice(firstLine, -3);
 }
 
 /** Undefined for an item that is too long, or nested too deeply to be written. */

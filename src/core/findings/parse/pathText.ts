@@ -65,16 +65,14 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those with folders or a line, where code (`cursor.execute`),
- * prose or a tool's name is more likely.
+ * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those of
+ * a file with folders or a line, where code (`cursor.execute`) or a tool's name is more likely.
  */
 export type PathBelief = 'files' | 'places' | 'flow';
 
 export function looksLikePath(text: string, belief: PathBelief): boolean {
-  if (text.trim() === '' || text.length > MAX_PATH || isWebAddress(text)) return false;
-  const breaks = text.trim().split(/\r\n|\r|\n/).length - 1;
-  // A name may contain one line break; a text with several is prose.
-  if (breaks > 0) return belief === 'files' && breaks === 1 && /[\\/]|\.\w+$/.test(text.trim());
+  const isLine = /^\s*\S.*$/.test(text.trimEnd());
+  if (!isLine || text.length > MAX_PATH || isWebAddress(text)) return false;
   if (belief === 'files') return true;
   const { path, startLine } = splitPath(text);
   const hasFolders = /[\\/]/.test(path);

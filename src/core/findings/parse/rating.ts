@@ -1,6 +1,6 @@
 import * as aliases from './aliases.ts';
 import type { Cvss, Finding, Severity } from '../finding.ts';
-import { type Fields, fieldsOf, firstHit, hitsAt, isObject, type KeyPath } from '../../json.ts';
+import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
 import { visibleLine } from '../../visibleText.ts';
 
 const maxWordLength = 200;
@@ -10,25 +10,21 @@ const maxRatingWords = 6;
 
 /** Key by key a known word, else a score; else the CVSS score; else unrated. */
 export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severityText'> {
-  let written: { readonly path: KeyPath; readonly text: string } | undefined;
-  const rated = (severity: Severity, path?: KeyPath, text?: string): ReturnType<typeof readRating> => {
-    if (path !== undefined) finding.used?.push(path);
-    return { severity, severityText: text?.toLowerCase() === severity ? undefined : text };
-  };
-  for (const { path, value: rating } of hitsAt(finding, aliases.SEVERITY)) {
-    const isWord = aliases.SEVERITY_WORDS_ONLY.has(path.join('.'));
+  const ratings = hitsAt(finding, aliases.SEVERITY).flatMap(({ path, value }) => {
     const toNumber = path.at(-1) === aliases.SECURITY_SEVERITY ? toCvssScore : toScore;
-    for (const value of ratingValues(rating)) {
-      const text = visibleLine(String(value).slice(0, maxWordLength));
-      const severity = isWord
-        ? aliases.SEVERITY_WORDS.get(text.toLowerCase())
-        : (severityOfWords(value) ?? severityOfScore(toNumber(value, finding)));
-      if (severity !== undefined) return rated(severity, path, text);
-      if (!isWord && text !== '') written ??= { path, text };
-    }
-  }
-  const severity = severityOfScore(readCvss(finding)?.score) ?? 'unrated';
-  return rated(severity, written?.path, written?.text);
+    return ratingValues(value).map((each) => ({
+      path,
+      text: visibleLine(String(each).slice(0, maxWordLength)),
+      severity: severityOfWords(each) ?? severityOfScore(toNumber(each, finding)),
+    }));
+  });
+  const { path, text, severity } = ratings.find((each) => each.severity !== undefined) ?? {
+    ...ratings.find((each) => each.text !== ''),
+    severity: firstHit(finding, aliases.RANK, onlyWord) ?? severityOfScore(readCvss(finding)?.score),
+  };
+  if (path !== undefined) finding.used?.push(path);
+  const isRated = text?.toLowerCase() === severity;
+  return { severity: severity ?? 'unrated', severityText: isRated ? undefined : text };
 }
 
 export function readConfidence(finding: Fields): string | undefined {
@@ -66,7 +62,11 @@ function ratingValues(value: unknown): readonly (string | number)[] {
   return parts.filter((part) => typeof part === 'string' || typeof part === 'number');
 }
 
-/** The only severity among the few words of a rating such as `High Risk` or `S1 - critical`. In prose, "high" need not be a rating. */
+function onlyWord(value: unknown): Severity | undefined {
+  return typeof value === 'string' ? aliases.SEVERITY_WORDS.get(value.trim().toLowerCase()) : undefined;
+}
+
+/** The only severity among the few words of a rating such as `S1 - critical`. Prose is no rating. */
 function severityOfWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
   const words = value.toLowerCase().match(/\p{L}+/gu) ?? [];
@@ -84,13 +84,12 @@ function severityOfScore(score: number | undefined): Severity | undefined {
 
 /** Tools write 0 for a score that they do not know. */
 function toCvssScore(value: unknown): number | undefined {
-  const isNumber =
-    typeof value === 'number' ||
-    (typeof value === 'string' && /^\s*\d{1,2}(\.\d{1,20})?\s*$/.test(value.slice(0, maxWordLength)));
-  return isNumber && Number(value) >= 0.1 && Number(value) <= 10 ? Number(value) : undefined;
+  const isText = typeof value === 'string' && /^\s*\d{1,2}(\.\d{1,20})?\s*$/.test(value);
+  const score = isText ? Number(value) : value;
+  return typeof score === 'number' && score >= 0.1 && score <= 10 ? score : undefined;
 }
 
-/** A score under another name. A whole number is a rank, and one up to 1 beside a confidence a probability. */
+/** A whole number may be a rank, and one up to 1 beside a confidence a probability. */
 function toScore(value: unknown, finding: Fields): number | undefined {
   const score = String(value).includes('.') ? toCvssScore(value) : undefined;
   const isProbability = (score ?? 0) <= 1 && hitsAt(finding, aliases.CONFIDENCE).length > 0;
@@ -103,17 +102,16 @@ function toVector(value: unknown): string | undefined {
   return looksRight ? visibleLine(value) : undefined;
 }
 
-/** `isBare`: numbers without `CWE-` count, because the key or the object around them says what they are. */
+/** `isBare`: numbers without `CWE-` count, since what is around them says what they are. */
 function cwesIn(value: unknown, isBare: boolean): readonly number[] {
-  if (typeof value === 'number') return isBare ? validCwes([value]) : [];
-  if (typeof value === 'string') {
-    const text = value.slice(0, maxWordLength);
-    if (isBare && /^\s*\d+\s*$/.test(text)) return validCwes([Number(text)]);
-    return validCwes(Array.from(text.matchAll(/cwe[-_/ ]?(\d+)/gi), (match) => Number(match[1])));
-  }
   if (Array.isArray(value))
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));
-  if (!isObject(value)) return [];
+  if (typeof value === 'number' || typeof value === 'string') {
+    const text = String(value).slice(0, maxWordLength);
+    const isNumber = isBare && /^\s*\d+\s*$/.test(text);
+    const texts = isNumber ? [text] : Array.from(text.matchAll(/cwe[-_/ ]?(\d+)/gi), (match) => match[1]);
+    return texts.map(Number).filter((number) => number > 0 && number < 100_000);
+  }
   const fields = fieldsOf(value);
   const kind = firstHit(fields, aliases.CWE_KIND, (text) =>
     typeof text === 'string' ? text.trim().toLowerCase() : undefined,
@@ -124,8 +122,4 @@ function cwesIn(value: unknown, isBare: boolean): readonly number[] {
     if (found.length > 0) return found;
   }
   return [];
-}
-
-function validCwes(numbers: readonly number[]): readonly number[] {
-  return numbers.filter((number) => Number.isInteger(number) && number > 0 && number < 100_000);
 }

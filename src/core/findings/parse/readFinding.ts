@@ -38,14 +38,14 @@ export interface Item {
 export type ReadFinding = Omit<ReportedFinding, 'index' | 'id' | 'raw'> & { readonly id: string | undefined };
 
 /** True for an item with anything that could be its title. */
-export function hasText({ raw, resolved }: Item): boolean {
-  const fields = fieldsOf(resolved ?? raw);
+export function hasText(raw: unknown): boolean {
+  const fields = fieldsOf(raw);
   return [aliases.TITLE, aliases.DESCRIPTION].some((paths) => hitsAt(fields, paths).length > 0);
 }
 
 /** True for a check that found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
-export function isPass({ raw, resolved }: Item): boolean {
-  return hitsAt(fieldsOf(resolved ?? raw), aliases.OUTCOME).some(
+export function isPass(raw: unknown): boolean {
+  return hitsAt(fieldsOf(raw), aliases.OUTCOME).some(
     ({ value }) => typeof value === 'string' && aliases.PASSES.has(normalKey(value)),
   );
 }
@@ -62,17 +62,17 @@ export function readFinding(item: Item): ReadFinding {
   // A summary that is the title is no text.
   if (used[0]?.[0] === 'summary' && named === name) fields.delete('summary');
   const { severity, severityText } = readRating(fields);
-  // What is read without a result is not used.
-  let usedBefore = used.length;
+  const usedFirst = used.length;
   const live = readLive(fields);
-  if (live === undefined) used.length = usedBefore;
-  usedBefore = used.length;
+  // What is read without a result is not used.
+  if (live === undefined) used.length = usedFirst;
+  const usedBefore = used.length;
   // Beside a URL, a path without a line is part of that URL, even if a file here has the same name.
   const places = readPlaces(fields).filter(
     ({ startLine }) => live?.url === undefined || startLine !== undefined,
   );
   if (places.length === 0) used.length = usedBefore;
-  const read: readonly Block[] = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
+  const texts = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
     textsAt(fields, paths, style).map((text) => ({ kind, text })),
   );
   const id = firstHit(fields, aliases.ID, toId);
@@ -80,9 +80,9 @@ export function readFinding(item: Item): ReadFinding {
   const confidence = readConfidence(fields);
   const cwes = readCwes(fields);
   const cvss = readCvss(fields);
-  // The last, since they are what nothing else has used.
-  const others = othersOf(item, used);
-  const whole: readonly Block[] = others === '' ? read : [...read, { kind: 'other', text: others }];
+  // The last, since it is what nothing else has used.
+  const other = toFieldList(unused(item.resolved ?? item.raw, new Set(used.map((path) => path.join('.')))));
+  const whole: readonly Block[] = other === '' ? texts : [...texts, { kind: 'other', text: other }];
   const isClipped =
     places.length > maxPlaces ||
     (name ?? '').length > maxTitleLength ||
@@ -136,11 +136,6 @@ function toId(value: unknown): string | undefined {
   return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
 }
 
-/** What nothing used of an item, in the order of the file, as a Markdown list. */
-function othersOf({ raw, resolved }: Item, used: readonly KeyPath[]): string {
-  return toFieldList(unused(resolved ?? raw, new Set(used.map((path) => path.join('.')))));
-}
-
 /** The members of an object that were not used; of one that was used in part, its members. */
 function unused(
   object: unknown,
@@ -148,11 +143,9 @@ function unused(
   at = '',
   shown = '',
 ): (readonly [name: string, value: unknown])[] {
-  if (!isObject(object)) return [];
-  return Object.keys(object).flatMap((key) => {
+  return Object.entries(isObject(object) ? object : {}).flatMap(([key, value]) => {
     const path = at + normalKey(key);
     if (used.has(path)) return [];
-    const value = object[key];
     const isPart = isObject(value) && [...used].some((each) => each.startsWith(`${path}.`));
     return isPart ? unused(value, used, `${path}.`, `${shown}${key}.`) : [[shown + key, value] as const];
   });

@@ -12,11 +12,10 @@ const maxLabelLength = 1_000;
 type Draft = Omit<Place, 'path'> & { readonly path?: string | undefined };
 
 /**
- * Reads the places of a finding, the main one first. They are read in this order:
- * 1. Places that the finding lists: its own file, where that is a list, then `MAIN_PLACES`. These are usually the most exact.
- * 2. The finding's own fields. They complete the only listed place, or are the main place before the listed ones (`withOwnFields`).
- * 3. Places that explain the finding, such as steps of an attack (`OTHER_PLACES`). They need a path of their own.
- * A place that is reported twice is in the result twice.
+ * Reads the places of a finding, the main one first. A place that is reported twice is there twice.
+ * 1. Places that the finding lists are usually the most exact.
+ * 2. The finding's own fields complete the only listed place, or are the main place.
+ * 3. Places that explain the finding, such as steps of an attack, need a path of their own.
  */
 export function readPlaces(finding: Fields): readonly Place[] {
   const draft = readDraft(finding);
@@ -28,21 +27,20 @@ export function readPlaces(finding: Fields): readonly Place[] {
   return [...withOwnFields(listed, draft), ...placesUnder(finding, aliases.OTHER_PLACES, {}, 0)];
 }
 
-/** Adds an object's own fields, `draft`, to the places that are listed in it. */
+/** The places that are listed in an object, with its own fields. */
 function withOwnFields(listed: readonly Place[], draft: Draft, pathAround?: string): readonly Place[] {
   const [first] = listed;
   if (first !== undefined && listed.length === 1 && (draft.path === undefined || draft.path === first.path))
     return [completed(first, draft)];
 
   const path = draft.path ?? pathAround;
-  const filesWithLine = new Set(listed.filter(hasLine).map((place) => place.path));
   const file = first === undefined ? draft.path : undefined;
   const isReported = (draft.startLine ?? draft.snippet ?? file) !== undefined;
-  const main = path !== undefined && isReported && !filesWithLine.has(path) ? { ...draft, path } : undefined;
-  if (main !== undefined && hasLine(main)) filesWithLine.add(main.path);
+  const isListed = listed.some((place) => place.path === path && hasLine(place));
+  const all = path !== undefined && isReported && !isListed ? [{ ...draft, path }, ...listed] : listed;
   // A place without a line says nothing new where its file has one with a line.
-  const others = listed.filter((place) => hasLine(place) || !filesWithLine.has(place.path));
-  return main === undefined ? others : [main, ...others];
+  const withLine = new Set(all.filter(hasLine).map((place) => place.path));
+  return all.filter((place) => hasLine(place) || !withLine.has(place.path));
 }
 
 function hasLine({ startLine }: Place): boolean {
@@ -131,7 +129,6 @@ function readFile(object: Fields, depth = 0): string | undefined {
   });
 }
 
-/** What is not a whole number from 1 to `maxLine` is unknown. An end before the start is the start. */
 function readLines(place: Fields): Lines {
   const range = firstHit(place, aliases.LINE_RANGE, toLineRange);
   const start = firstHit(place, aliases.START_POSITION, toPosition);

@@ -2,7 +2,7 @@ import { AssessmentError } from '../../errors.ts';
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, visibleLine, codeBlock, codeSpan } from '../../visibleText.ts';
 import { MAX_PATH } from '../finding.ts';
-import { gather, MAX_TEXT, toFreeText } from './freeText.ts';
+import { gather, MAX_TEXT, messageText, toFreeText } from './freeText.ts';
 import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
@@ -14,7 +14,10 @@ import { isWebAddress } from './pathText.ts';
  * results is cut before it is joined.
  */
 
-/** The `subject` of `malformedFindings` for a log that says why it has no results. The `detail` of `toolFailed` is what the tool says. */
+/**
+ * The `subject` of `malformedFindings` for a log that says why it has no results. The `detail` of
+ * `toolFailed` is what the tool says.
+ */
 const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
 
 export type SarifFault = (typeof SARIF_FAULTS)[number];
@@ -36,15 +39,14 @@ const maxUri = MAX_PATH + 1;
 const maxAddress = 300;
 
 /**
- * The results of all runs of a log, or of an array of logs; undefined for any other value. Throws `malformedFindings` with a `SarifFault`. A run whose
- * results are null or absent did not look; an empty list means that it did (3.14.23).
+ * The results of all runs of a log, or of an array of logs; undefined for any other value. A run
+ * whose results are null or absent did not look; an empty list means that it did (3.14.23). Throws
+ * `malformedFindings` with a `SarifFault`.
  */
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const all: readonly unknown[] = Array.isArray(root) ? root : [root];
   const isRun = (run: unknown): boolean => isObject(run) && ('tool' in run || 'results' in run);
-  const logs = all
-    .filter(isObject)
-    .filter(({ runs: each }) => Array.isArray(each) && (each.length === 0 || each.some(isRun)));
+  const logs = all.filter(isObject).filter(({ runs }) => Array.isArray(runs) && runs.every(isRun));
   if (logs.length === 0) return undefined;
   if (logs.some(({ version }) => oldVersion.test(String(version)))) throw fault('oldSarif');
   const runs = logs.flatMap((log) => listAt(log, 'runs')).filter(isObject);
@@ -61,11 +63,10 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
 function itemsOfRun(run: JsonObject): readonly Item[] {
   const references = referencesIn(run);
   const inCodePoints = run['columnKind'] === 'unicodeCodePoints' || undefined;
-  return (
-    listAt(run, 'results')
-      // Not what only an earlier run had (3.27.24).
-      .filter((result) => !isObject(result) || result['baselineState'] !== 'absent')
-      .map((result) => (isObject(result) ? { ...toItem(result, references), inCodePoints } : { raw: result }))
+  // Not what only an earlier run had (3.27.24).
+  const results = listAt(run, 'results').filter((each) => memberAt(each, 'baselineState') !== 'absent');
+  return results.map((each) =>
+    isObject(each) ? { ...toItem(each, references), inCodePoints } : { raw: each },
   );
 }
 
@@ -89,18 +90,22 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
   return new AssessmentError('malformedFindings', { subject, detail });
 }
 
-/** What the tool says about its failure, or empty; undefined if it did not fail. Where it has looked, only an error is a failure. */
+/**
+ * What the tool says about its failure, or empty; undefined if it did not fail. Where it has looked,
+ * only an error is a failure.
+ */
 function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
-  const invocations = parts.flatMap((part) => listAt(part, 'invocations')).filter(isObject);
-  const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications'].flatMap((key) =>
-    invocations.flatMap((each) => listAt(each, key)),
-  );
-  const ofLevel = (level: string): readonly JsonObject[] =>
-    notifications.filter(isObject).filter((each) => (each['level'] ?? 'warning') === level);
-  const [errors, warnings] = [ofLevel('error'), ofLevel('warning')];
-  const hasFailed = warnings.length > 0 || invocations.some((each) => each['executionSuccessful'] === false);
+  const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
+  const notifications = invocations.flatMap((each) => [
+    ...listAt(each, 'toolExecutionNotifications'),
+    ...listAt(each, 'toolConfigurationNotifications'),
+  ]);
+  const byLevel = Map.groupBy(notifications, (each) => memberAt(each, 'level') ?? 'warning');
+  const [errors = [], warnings = []] = ['error', 'warning'].map((level) => byLevel.get(level));
+  const isFailed = (each: unknown): boolean => memberAt(each, 'executionSuccessful') === false;
+  const hasFailed = warnings.length > 0 || invocations.some(isFailed);
   if (errors.length === 0 && (hasLooked || !hasFailed)) return undefined;
-  const texts = [...errors, ...warnings].map((each) => toFreeText(each['message']));
+  const texts = [...errors, ...warnings].map((each) => toFreeText(memberAt(each, 'message')));
   return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
 }
 
@@ -126,24 +131,28 @@ function toItem(result: JsonObject, references: References): Item {
   return { raw: result, resolved, rule: { ...rule, level: references.levelOf(result, rule) }, suppression };
 }
 
-/** Undefined if the result counts: also while any of the decisions about it is under review, or was rejected (3.35.3). */
+/**
+ * Undefined if the result counts: also while any of the decisions about it is under review, or was
+ * rejected (3.35.3).
+ */
 function suppressionOf(result: JsonObject): string | undefined {
   const suppressions = listAt(result, 'suppressions');
-  const isSuppressed = suppressions.every(
-    (each) => isObject(each) && (each['status'] ?? 'accepted') === 'accepted',
-  );
-  if (!isSuppressed || suppressions.length === 0) return undefined;
-  const reasons = suppressions.map((each) => toFreeText(isObject(each) ? each['justification'] : undefined));
-  return clip([...new Set(reasons)].filter((each) => each !== '').join('\n'), maxJustification);
+  const holds = (each: unknown): boolean => (memberAt(each, 'status') ?? 'accepted') === 'accepted';
+  if (suppressions.length === 0 || !suppressions.every(holds)) return undefined;
+  const reasons = new Set(suppressions.map((each) => toFreeText(memberAt(each, 'justification'))));
+  return clip([...reasons].filter((each) => each !== '').join('\n'), maxJustification);
 }
 
 type RuleFinder = (result: JsonObject) => JsonObject;
 
-/** Finds the rule of a result by index, in the tool or in an extension, else by the longest known part of its ID (3.27.5 to 3.27.7, 3.52). */
+/**
+ * Finds the rule of a result by index, in the tool or in an extension, else by the longest known part
+ * of its ID (3.27.5 to 3.27.7, 3.52).
+ */
 function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unknown): RuleFinder {
   const toRule = (rule: unknown): JsonObject => {
     const relationships = listAt(rule, 'relationships').map((each) => toTaxon(memberAt(each, 'target')));
-    return { ...(isObject(rule) && rule), relationships };
+    return { ...objectAt(rule), relationships };
   };
   const tool = objectAt(run, 'tool');
   const components = [objectAt(tool, 'driver'), ...listAt(tool, 'extensions')].map((component) =>
@@ -152,9 +161,8 @@ function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unkn
   const byId = Map.groupBy(components.flat(), ({ id }) => id);
   return (result) => {
     const reference = objectAt(result, 'rule');
-    const index = Number(result['ruleIndex'] ?? reference['index'] ?? -1);
     const component = Number(objectAt(reference, 'toolComponent')['index'] ?? -1) + 1;
-    const indexed = components[component]?.[index];
+    const indexed = elementAt(components[component] ?? [], result['ruleIndex'] ?? reference['index']);
     const ids = withParents(result['ruleId'] ?? reference['id']);
     if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
     // Of several with one ID, the first.
@@ -176,8 +184,8 @@ function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
     return new Map(changes.map((each) => [ruleOf({ rule: objectAt(each, 'descriptor') }), levelOf(each)]));
   });
   return (result: JsonObject, rule: JsonObject): unknown => {
-    const { invocationIndex = overrides.length === 1 ? 0 : -1 } = objectAt(result, 'provenance');
-    const override = overrides[Number(invocationIndex)]?.get(rule);
+    const { invocationIndex = overrides.length === 1 ? 0 : undefined } = objectAt(result, 'provenance');
+    const override = elementAt(overrides, invocationIndex)?.get(rule);
     return override ?? objectAt(rule, 'defaultConfiguration')['level'] ?? 'warning';
   };
 }
@@ -187,8 +195,8 @@ function createTaxonFinder(run: JsonObject): (reference: unknown) => unknown {
   const taxonomies = listAt(run, 'taxonomies');
   return (reference) => {
     const component = objectAt(reference, 'toolComponent');
-    const taxonomy = objectAt(taxonomies[Number(component['index'] ?? -1)]);
-    const taxon = listAt(taxonomy, 'taxa')[Number(memberAt(reference, 'index') ?? -1)];
+    const taxonomy = objectAt(elementAt(taxonomies, component['index']));
+    const taxon = elementAt(listAt(taxonomy, 'taxa'), memberAt(reference, 'index'));
     const { id = memberAt(taxon, 'id') } = objectAt(reference);
     return { id, toolComponent: { name: component['name'] ?? taxonomy['name'] } };
   };
@@ -207,7 +215,7 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
   return (location) => {
     if (!isObject(location)) return location;
-    const uri = toPath(location) ?? paths[Number(location['index'] ?? -1)];
+    const uri = toPath(location) ?? elementAt(paths, location['index']);
     return uri === undefined || uri === location['uri'] ? location : { ...location, uri };
   };
 }
@@ -247,21 +255,20 @@ function isAbsolute(uri: string): boolean {
 
 /** An object with its artifacts and messages resolved, and those of all objects inside it. */
 function resolve(object: JsonObject, references: References, messages: readonly JsonObject[]): JsonObject {
-  const inside = (value: unknown, depth: number): unknown => {
+  const resolved = (value: unknown, depth: number): unknown => {
     if (depth > maxNesting) return value;
-    if (Array.isArray(value)) return value.map((part) => inside(part, depth + 1));
-    return isObject(value) ? members(value, depth) : value;
+    if (Array.isArray(value)) return value.map((part) => resolved(part, depth + 1));
+    if (!isObject(value)) return value;
+    const members = Object.entries(value).map(([key, part]) => {
+      if (key === 'artifactLocation') return [key, references.toArtifact(part)] as const;
+      if (key === 'message') return [key, toMessage(part, messages)] as const;
+      if (key === 'taxa') return [key, listAt(value, key).map(references.toTaxon)] as const;
+      const whole = key === 'threadFlows' ? withSteps(part, references.steps) : part;
+      return [key, resolved(whole, depth + 1)] as const;
+    });
+    return Object.fromEntries(members);
   };
-  const members = (value: JsonObject, depth: number): JsonObject =>
-    Object.fromEntries(
-      Object.entries(value).map(([key, part]) => {
-        if (key === 'artifactLocation') return [key, references.toArtifact(part)];
-        if (key === 'taxa') return [key, listAt(value, key).map(references.toTaxon)];
-        if (key === 'message') return [key, toMessage(part, messages)];
-        return [key, inside(key === 'threadFlows' ? withSteps(part, references.steps) : part, depth + 1)];
-      }),
-    );
-  return members(object, 0);
+  return objectAt(resolved(object, 0));
 }
 
 /** Flows with the steps that they refer to (3.38.2). */
@@ -269,20 +276,19 @@ function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   if (!Array.isArray(flows)) return flows;
   return flows.map((flow: unknown) => {
     const locations = listAt(flow, 'locations').map((step) => {
-      return { ...objectAt(steps[Number(memberAt(step, 'index') ?? -1)]), ...objectAt(step) };
+      return { ...objectAt(elementAt(steps, memberAt(step, 'index'))), ...objectAt(step) };
     });
     return { ...objectAt(flow), locations };
   });
 }
 
 /** The text of a message (3.11) that refers to one, or has arguments; any other message as it is. */
-function toMessage(message: unknown, byId: readonly JsonObject[]): unknown {
-  if (!isObject(message)) return message;
-  const { id, text: own, arguments: values } = message;
+function toMessage(message: unknown, templates: readonly JsonObject[]): unknown {
+  const { id, text: own, arguments: values } = objectAt(message);
   const isReference = typeof id === 'string' && typeof own !== 'string';
-  const found = isReference ? byId.find((messages) => Object.hasOwn(messages, id)) : undefined;
+  const found = isReference ? templates.find((each) => Object.hasOwn(each, id))?.[id] : undefined;
   if (found === undefined && !Array.isArray(values)) return message;
-  const text = textOf(found === undefined ? message : found[String(id)]);
+  const text = textOf(found ?? message);
   if (text === undefined || !Array.isArray(values)) return text ?? message;
   // Braces are doubled in a template.
   return replaceSome(text, /\{\{|\}\}|\{(\d{1,4})\}/g, (whole, index) => {
@@ -291,10 +297,8 @@ function toMessage(message: unknown, byId: readonly JsonObject[]): unknown {
   });
 }
 
-/** Its Markdown, if it has any. */
 function textOf(message: unknown): string | undefined {
-  const { markdown, text } = isObject(message) ? message : { markdown: undefined, text: message };
-  return [markdown, text].find((each) => typeof each === 'string');
+  return isObject(message) ? messageText(message) : typeof message === 'string' ? message : undefined;
 }
 
 /** `text.replace`, which leaves the rest as it is once the text grows too long. */
@@ -332,21 +336,22 @@ function withPlaces(result: JsonObject): unknown {
 
 /** What a result proposes as its fixes (3.55), with the code. */
 function fixesOf(result: JsonObject): string {
-  const fixes = listAt(result, 'fixes').flatMap((fix) => [
-    { text: objectAt(fix, 'description') },
+  const parts = listAt(result, 'fixes').flatMap((fix) => [
+    () => toFreeText(objectAt(fix, 'description')),
     ...listAt(fix, 'artifactChanges').flatMap((change) =>
-      listAt(change, 'replacements').map((replacement) => ({ change, replacement })),
+      listAt(change, 'replacements').map((replacement) => () => changeText(change, replacement)),
     ),
   ]);
-  return gather(fixes, (part) => {
-    if ('text' in part) return toFreeText(part.text);
-    const artifactLocation = objectAt(part.change, 'artifactLocation');
-    const region = objectAt(part.replacement, 'deletedRegion');
-    const address = addressOf({ physicalLocation: { artifactLocation, region } });
-    const { text = '' } = objectAt(part.replacement, 'insertedContent');
-    const code = typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
-    return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
-  }).join('\n\n');
+  return gather(parts, (toText) => toText()).join('\n\n');
+}
+
+function changeText(change: unknown, replacement: unknown): string {
+  const artifactLocation = memberAt(change, 'artifactLocation');
+  const region = memberAt(replacement, 'deletedRegion');
+  const address = addressOf({ physicalLocation: { artifactLocation, region } });
+  const { text = '' } = objectAt(replacement, 'insertedContent');
+  const code = typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
+  return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
 }
 
 /** `path:line` of a location; without a line, its path alone. Undefined for one that is too long to repeat. */
@@ -375,4 +380,8 @@ function listAt(value: unknown, key: string): readonly unknown[] {
 
 function memberAt(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function elementAt<T>(list: readonly T[], index: unknown): T | undefined {
+  return typeof index === 'number' ? list[index] : undefined;
 }

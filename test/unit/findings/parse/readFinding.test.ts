@@ -290,7 +290,7 @@ describe('a text that may be a path', () => {
     ['a.js:x', 1],
     ['12:5', 1],
     [' ', 0],
-    ['a/b\nc.js', 1],
+    ['a/b\nc.js', 0],
     ['a request\nreaches the query', 0],
     ['a.js -> b.js\nb.js -> c.js\nc.js', 0],
     ['https://example.com/a.js', 0],
