@@ -51,20 +51,26 @@ export function readMarkdown(markdown: string): MarkdownReport {
     frontMatter,
     (_, yaml: string) => toTable(yaml),
   );
-  const { sections, definitions, footnoteLabels } = splitSections(source);
+  const { sections, footnoteLabels } = splitSections(source);
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
-  const { links } = new Lexer(options).lex(definitions);
   const footnotes = readFootnotes(footnoteLabels);
   const extensions = { ...footnotes, childTokens: {}, block: [largeTable, ...footnotes.block] };
+  const links: Lexer['tokens']['links'] = {};
+  const createLexer = (): Lexer => {
+    const tokenizer = new BoundedTokenizer();
+    const lexer = new BoundedLexer({ ...options, extensions, tokenizer });
+    tokenizer.rules.inline = cjkPatterns;
+    lexer.tokens.links = links;
+    return lexer;
+  };
+  const defining = sections.filter((section) => !section.isText && section.source.includes(']:'));
 
   return {
     sections,
     html(section) {
-      const tokenizer = new BoundedTokenizer();
-      const lexer = new BoundedLexer({ ...options, extensions, tokenizer });
-      tokenizer.rules.inline = cjkPatterns;
-      lexer.tokens.links = links;
-      const tokens = lexer.lex(section.source);
+      // Once, for all sections: a definition counts wherever it is, also in a list or a quote.
+      for (const each of defining.splice(0)) createLexer().blockTokens(each.source);
+      const tokens = createLexer().lex(section.source);
       return Parser.parse(tokens, { ...options, extensions, renderer: new ReportRenderer() });
     },
   };

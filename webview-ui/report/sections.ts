@@ -19,7 +19,6 @@ const heading = /^#{1,6}(?:[ \t]|$)/;
 /** After a blank line, such a line ends every list, quote and table. */
 const freshStart = /^[^\s\-+*\d>|<]/;
 const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:\s|$)/;
-const definition = /^ {0,3}\[(?:[^[\]\\]|\\.)+\]:/;
 export const footnoteStart = /^ {0,3}\[\^([^\]\s]{1,100})\]:/;
 
 export interface Section {
@@ -28,11 +27,9 @@ export interface Section {
   readonly isText: boolean;
 }
 
-/** The definitions of links and footnotes apply to all sections. */
 interface ReportSource {
   readonly sections: readonly Section[];
-  readonly definitions: string;
-  /** In lower case. */
+  /** Of all sections, in lower case. */
   readonly footnoteLabels: ReadonlySet<string>;
 }
 
@@ -94,12 +91,10 @@ export function pictureIn(url: string): { readonly type: string; readonly bytes:
 export function splitSections(markdown: string): ReportSource {
   const source = markdown.replace(/\r\n?/g, '\n');
   const sections = new Sections(source);
-  let definitions = '';
   const footnoteLabels = new Set<string>();
   let block: OpenBlock | undefined;
   let inList = false;
   let afterBlank = true;
-  let afterDefinition = false;
 
   for (let at = 0; at < source.length;) {
     const newline = source.indexOf('\n', at);
@@ -118,12 +113,6 @@ export function splitSections(markdown: string): ReportSource {
         sections.startBlock(at, first === '#' && heading.test(line));
       const footnote = first === '[' ? footnoteStart.exec(line)?.[1] : undefined;
       if (footnote !== undefined) footnoteLabels.add(footnote.toLowerCase());
-      else if ((afterBlank || afterDefinition) && first === '[' && definition.test(line)) {
-        if (definitions.length < maxBlockChars) definitions += `${line}\n`;
-        afterDefinition = true;
-      } else {
-        afterDefinition = false;
-      }
       if (isItem) inList = true;
       else if (isFlush && afterBlank) inList = false;
       block = first === '`' || first === '~' || first === '<' ? blockOpenedBy(line, inList) : undefined;
@@ -132,7 +121,7 @@ export function splitSections(markdown: string): ReportSource {
     afterBlank = body === '';
     at = next;
   }
-  return { sections: sections.end(), definitions: definitions.trimEnd(), footnoteLabels };
+  return { sections: sections.end(), footnoteLabels };
 }
 
 class Sections {

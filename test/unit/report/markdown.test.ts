@@ -28,9 +28,23 @@ test('F128 a paragraph of more than 16,000 characters is shown as text', () => {
   assert.ok(htmlOf(long).includes(`<code>${long}</code>`));
 });
 
-test('a link definition of any section applies to all of them', () => {
-  const html = htmlOf(`[a][x]\n\n${'# Filler\n\n'.repeat(1_000)}[x]: https://x.example\n`);
-  assert.match(html, /<a href="https:\/\/x\.example">a<\/a>/);
+test('a link definition of any section applies to all of them, wherever CommonMark has one', () => {
+  const filler = '# Filler\n\n'.repeat(1_000);
+  for (const [definition, isOne = true] of [
+    ['[x]: /x'],
+    ['# References\n[x]: /x'],
+    ['> Quote:\n>\n> [x]: /x'],
+    ['- [x]: /x'],
+    ['1. Item\n\n   [x]: /x'],
+    ['[x]:\n  /x\n  "Title"'],
+    ['```\ncode\n```\n[x]: /x'],
+    ['[x]: /x\n[x]: /other'],
+    ['Text\n[x]: /x', false],
+    ['```\n[x]: /x\n```', false],
+  ] as const) {
+    const html = htmlOf(`[a][x]\n\n${filler}${definition}\n\n${filler}`);
+    assert.equal(html.startsWith('<p><a href="/x">a</a></p>'), isOne, definition);
+  }
 });
 
 test('F177 emphasis beside Japanese and Korean punctuation is as people mean it', () => {

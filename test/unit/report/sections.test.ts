@@ -49,12 +49,6 @@ test('the size of a section is independent of the report', () => {
   }
 });
 
-test('a link definition anywhere in the report is known, except inside code', () => {
-  const source =
-    '[a]: https://a.example\n[b]: <https://b.example> "B"\n\n```\n[c]: https://c.example\n```\n\ntext\n[d]: no\n';
-  assert.equal(splitSections(source).definitions, '[a]: https://a.example\n[b]: <https://b.example> "B"');
-});
-
 const beforeIt = '# Before\n\nA paragraph.\n\n';
 const afterIt = '# After\n\nAnother.\n';
 const most = 64_000;
