@@ -102,7 +102,7 @@ export interface Finding {
   readonly perspective?: string | undefined;
   /** Set if the tool that found it has suppressed it. It counts until people decide. */
   readonly toolDecision?: TriageDecision | undefined;
-  /** `clipped`: texts or places were cut. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
+  /** `clipped`: texts or places were cut, here or for the size of the result. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 
@@ -126,7 +126,7 @@ export interface WithDetails {
 }
 
 /** A finding has the first of its places, its details have more. */
-const maxPlaces = 20;
+export const maxPlaces = 20;
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
   const { description, recommendation, blocks, confidence, places, ...others } = reported;

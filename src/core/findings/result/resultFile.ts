@@ -10,6 +10,7 @@ import {
   type Details,
   detailsFrom,
   type Finding,
+  maxPlaces,
   type Place,
   type ReportedFinding,
   splitReported,
@@ -55,8 +56,33 @@ function unless<T>(value: T, usual: T): T | undefined {
   return value === usual ? undefined : value;
 }
 
-/** Throws what writing throws, and `RangeError` for a result that is too large. */
-export async function writeResult(runFolder: string, { head, findings, absent }: RunResult): Promise<void> {
+/**
+ * The locations of findings beyond the first are halved until the result fits its file. Throws what
+ * writing throws, and `RangeError` for a result that is too large with one location a finding.
+ */
+export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
+  for (let places = maxPlaces; places > 0; places >>= 1) {
+    const content = contentOf(result, places);
+    if (content.length > maxBytes) continue;
+    await writeFileAtomic(join(runFolder, resultName), content);
+    return;
+  }
+  throw new RangeError('The result is too large to be saved.');
+}
+
+function withPlaces(found: ResultFinding, max: number): ResultFinding {
+  const { finding, sent, quotes, evidence } = found;
+  if (finding.places.length <= max) return found;
+  return {
+    ...found,
+    finding: { ...finding, places: finding.places.slice(0, max), shortfall: 'clipped' },
+    sent: sent.slice(0, max),
+    quotes: quotes.slice(0, max),
+    evidence: evidence?.slice(0, max),
+  };
+}
+
+function contentOf({ head, findings, absent }: RunResult, places: number): Buffer {
   const table = new Map<string, number>();
   const positionOf = (value: Shared | SentFile): number => {
     const key = JSON.stringify(value);
@@ -66,9 +92,9 @@ export async function writeResult(runFolder: string, { head, findings, absent }:
   };
   const toLine = (found: ResultFinding): unknown => {
     const { run, file, home, folder, finding, index, name, maybe, path, sent, quotes, ...others } = found;
-    const places = finding.places.map((each, at) => ({ ...each, path: unless(each.path, sent[at]?.path) }));
+    const named = finding.places.map((each, at) => ({ ...each, path: unless(each.path, sent[at]?.path) }));
     return {
-      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), places },
+      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), places: named },
       ...others,
       name: unless(name, reportKey({ file, index })),
       maybe: maybe.length === 0 ? undefined : maybe,
@@ -79,16 +105,14 @@ export async function writeResult(runFolder: string, { head, findings, absent }:
     };
   };
   const lines: string[] = [];
-  const all = [...findings, ...absent];
+  const all = [...findings, ...absent].map((each) => withPlaces(each, places));
   for (let at = 0; at < all.length; at += findingsPerLine)
     lines.push(`${JSON.stringify(all.slice(at, at + findingsPerLine).map(toLine))}\n`);
   lines.unshift(`[${[...table.keys()].join()}]\n`);
   const digest = createHash('sha256');
   for (const line of lines) digest.update(line);
   const saved: z.infer<typeof savedHeadSchema> = { ...head, sha256: digest.digest('hex') };
-  const content = Buffer.from([`${JSON.stringify(saved)}\n`, ...lines].join(''));
-  if (content.length > maxBytes) throw new RangeError('The result is too large to be saved.');
-  await writeFileAtomic(join(runFolder, resultName), content);
+  return Buffer.from([`${JSON.stringify(saved)}\n`, ...lines].join(''));
 }
 
 /** True if a later version has saved a result, which is never replaced. */

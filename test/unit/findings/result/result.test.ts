@@ -7,6 +7,7 @@ import {
   type ResultSource,
   saveResult,
 } from '../../../../src/core/findings/result/readResult.ts';
+import { readSaved, writeResult } from '../../../../src/core/findings/result/resultFile.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, parseEntry } from '../../../../src/core/findings/triage/book.ts';
@@ -102,6 +103,41 @@ test('F184 a result or details that are cut off, damaged, of another run or file
     assert.equal(await readFile(file, 'utf8'), whole, 'with the same names');
     await fixture.store.withDetails(shown);
     assert.equal(await readFile(details, 'utf8'), wholeDetails);
+  }
+});
+
+test('F184 a result that is too large is saved with fewer locations for its findings, which say so', async (t) => {
+  const history = await startHistory(t);
+  const locations = Array.from({ length: 20 }, (_, at) => ({ file: 'a.js', line: at + 1 }));
+  const run = await history.add(
+    ['shop'],
+    [
+      { title: 'A', locations },
+      { title: 'B', file: 'a.js' },
+    ],
+    sent,
+  );
+  const result = await history.result(run);
+  const [many, one] = result?.findings ?? [];
+  assert.ok(result && many && one);
+  for (const [length, wanted] of [
+    [10, 20],
+    [6_000, 10],
+    [20_000, 2],
+  ] as const) {
+    const label = 'x'.repeat(length);
+    const places = many.finding.places.map((each) => ({ ...each, label }));
+    const findings = Array.from({ length: 200 }, () => ({ ...many, finding: { ...many.finding, places } }));
+    const head = { ...result.head, counts: { findings: 201, absent: 0 } };
+    await writeResult(history.folderOf(run), { head, findings: [...findings, one], absent: [] });
+    const saved = (await readSaved(history.folderOf(run)))?.findings ?? [];
+    const clipped = wanted < 20 ? 'clipped' : undefined;
+    for (const at of [0, 199])
+      assert.deepEqual(
+        [saved[at]?.finding.places.length, saved[at]?.sent.length, saved[at]?.finding.shortfall],
+        [wanted, wanted, clipped],
+      );
+    assert.deepEqual([saved.length, saved[200]?.finding.places.length], [201, 1]);
   }
 });
 
