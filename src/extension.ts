@@ -20,7 +20,8 @@ import { createCommands, type Manifest, runCommand } from './editor/commands.ts'
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
-import { DocumentTexts, encodings, watchDrift } from './editor/findings/code/driftWatch.ts';
+import { watchDrift } from './editor/findings/code/driftWatch.ts';
+import { DocumentTexts, encodings } from './editor/findings/code/fileTexts.ts';
 import { registerHover } from './editor/findings/code/hover.ts';
 import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { BranchComparison } from './editor/findings/changedOnBranch.ts';

@@ -10,9 +10,6 @@ const toAgents = new RegExp(String.raw`(${emoji})|${hidden}|\p{DI}`, 'gu');
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 
-/** What is not drawn and is no white space. */
-export const undrawn = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/gu;
-
 /** Shows control, bidi and other invisible characters as `\u{202E}`; keeps line breaks and tabs. */
 export function visibleText(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toPeople);

@@ -115,8 +115,6 @@ export function evidenceLabel(evidence: Evidence): string {
   switch (evidence.kind) {
     case 'asSent':
       return t('in {0} as uploaded', path);
-    case 'elsewhere':
-      return t('elsewhere in the uploaded files: {0}', path);
     case 'notAsSent':
       return {
         quote: t('not in {0} as uploaded', path),
@@ -128,9 +126,8 @@ export function evidenceLabel(evidence: Evidence): string {
         sent: t('can’t be checked: the uploaded files are unknown'),
         file: t('can’t be checked: the file can’t be identified'),
         text: t('can’t be checked: the content of {0} wasn’t saved', path),
-        archive: t('can’t be checked: not all uploaded files can be searched'),
         encoding: t('can’t be checked: the encoding of {0} is unknown', path),
-        quote: t('can’t be checked: the quote is too long'),
+        quote: t('can’t be checked: searching for the quote takes too long'),
       }[evidence.unknown];
   }
 }

@@ -103,20 +103,20 @@ export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
 async function diagnosticsOf(deps: DiagnosticsDeps, signal: AbortSignal): Promise<string> {
   const { runs, log, settings, secretWorkerFile } = deps;
   const service = await reachability(deps.accounts, signal);
-  const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
-    ['Versions', versions(deps.version)],
-    ['Settings that differ from their defaults', changedSettings({ ...settings, ...networkSettings })],
-    ['Environment variables that are set', networkVariables.filter(isSet)],
-    ['Service', [service]],
-    ['Runs by state', countStates(runs.all())],
-    [`Log, the last ${String(maxLines)} lines`, log.lines()],
+  const sections: readonly (readonly string[])[] = [
+    ['Versions', ...versions(deps.version)],
+    ['Settings that differ from their defaults', ...changedSettings({ ...settings, ...networkSettings })],
+    ['Environment variables that are set', ...networkVariables.filter(isSet)],
+    ['Service', service],
+    ['Runs by state', ...countStates(runs.all())],
+    [`Log, the last ${String(maxLines)} lines`, ...log.lines()],
   ];
-  const text = sections
-    .map(([title, lines]) => [title, ...(lines.length === 0 ? ['none'] : lines)].join('\n  '))
-    .join('\n\n');
-  const masked = await maskDiagnostics(text, privateNames(runs.all()), secretWorkerFile, signal);
-  const lines = visibleText(masked).split('\n');
-  return `${lines.map((line) => clip(line, maxLineLength)).join('\n')}\n`;
+  const masked = await maskDiagnostics(sections, privateNames(runs.all()), secretWorkerFile, signal);
+  const shown = masked.map((lines) => {
+    const clipped = lines.map((line) => clip(visibleText(line), maxLineLength));
+    return [...clipped, ...(clipped.length === 1 ? ['none'] : [])].join('\n  ');
+  });
+  return `${shown.join('\n\n')}\n`;
 }
 
 function versions(version: string): string[] {

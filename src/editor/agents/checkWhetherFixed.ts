@@ -7,7 +7,7 @@ import { codeBlock, codeSpan, clip, visibleName } from '../../core/visibleText.t
 import { addressOf } from '../../core/findings/view/findingMarkdown.ts';
 import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { type ChangedFile, changedFilesOf, whyNotSent } from '../findings/code/asAssessed.ts';
-import type { FindingStores } from '../findings/findingArguments.ts';
+import type { TextSources } from '../findings/code/fileTexts.ts';
 import { findingsMarkdown, handToAgent } from '../findings/shareFindings.ts';
 import { formatNumber } from '../formats.ts';
 import { roleLabel } from '../findingLabels.ts';
@@ -23,7 +23,7 @@ const maxComparisonMs = 100;
 /** Asks an agent whether the cause of a finding is gone: writes the question into the chat, where a person sends it, else to the clipboard. */
 export async function checkWhetherFixed(
   shown: DetailedFinding,
-  deps: FindingStores & { readonly secretWorkerFile: string },
+  deps: TextSources & { readonly secretWorkerFile: string },
 ): Promise<void> {
   const data = await withProgress(t('Comparing with the assessed code…'), async (_onStep, signal) => {
     const changes = await describeChanges(shown, deps, signal);
@@ -47,7 +47,7 @@ export async function checkWhetherFixed(
 
 async function describeChanges(
   shown: DetailedFinding,
-  deps: FindingStores,
+  deps: TextSources,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const changes: string[] = [];

@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import type { ShownPlace } from '../../core/findings/shownFinding.ts';
 import { changesOf, type ComparedBranch, type NoBranch } from '../../core/findings/view/branchChanges.ts';
 import type { Logger } from '../../core/ports.ts';
 import { type FolderCalls, inBackground, inParallel } from '../../core/yieldingWork.ts';
 import { answerOfGit, type GitApi, gitApi, type GitRepository, whenRead } from '../folders.ts';
 import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
-import { type Base, FilesAtBase, findBase, isSilence } from './code/branchBase.ts';
-import { textNow } from './code/driftWatch.ts';
+import { type Base, FilesAtBase, findBase } from './code/branchBase.ts';
+import { isSilence, textNow } from './code/fileTexts.ts';
 import type { Filtering } from './tree/filtering.ts';
 import { formatList } from '../formats.ts';
 
@@ -172,13 +173,10 @@ export class BranchComparison implements vscode.Disposable {
     }, gatherMs);
   }
 
-  /** Each with the folder that it is in. */
-  #filesWithFindings(): ReadonlyMap<string, string> {
+  #filesWithFindings(): ReadonlyMap<string, Pick<ShownPlace, 'folder' | 'path'>> {
     const { findings } = this.#deps;
     const shown = [...findings.all(), ...findings.absent()];
-    const files = new Map(
-      shown.flatMap(({ places }) => places.map(({ file, folder }) => [file, folder] as const)),
-    );
+    const files = new Map(shown.flatMap(({ places }) => places.map((place) => [place.file, place] as const)));
     return new Map([...files].slice(0, maxFiles));
   }
 
@@ -188,9 +186,10 @@ export class BranchComparison implements vscode.Disposable {
     if ('kind' in found) return found;
     this.#files.keepOnly(found);
     await inParallel(found, filesAtOnce, ([file, base]) =>
-      this.#files.compare(file, base, () =>
-        this.#deps.calls.ask(files.get(file) ?? file, () => textNow(file)),
-      ),
+      this.#files.compare(file, base, async () => {
+        const place = files.get(file);
+        return place && textNow(place, this.#deps);
+      }),
     );
     const bases = new Set([...found.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`));
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };

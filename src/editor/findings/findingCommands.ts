@@ -9,6 +9,7 @@ import type { BranchComparison } from './changedOnBranch.ts';
 import { showFindingJson } from './findingDetails.ts';
 import { openAsAssessed } from './code/asAssessed.ts';
 import { showAttackPath } from './code/attackPath.ts';
+import type { TextSources } from './code/fileTexts.ts';
 import { createFindingNavigation, revealFinding } from './code/goToFinding.ts';
 import { showAllFindings } from './compareRuns.ts';
 import {
@@ -28,7 +29,7 @@ import { extendAcceptance, setTriage, subjectLabel, type TriageDeps } from './tr
 const t = vscode.l10n.t;
 
 export interface FindingCommandDeps
-  extends TriageDeps, FindingStores, FindingSources, ConfirmDeps, SharedDecisionDeps {
+  extends TriageDeps, FindingStores, TextSources, FindingSources, ConfirmDeps, SharedDecisionDeps {
   readonly details: DocumentPanels<ShownFinding>;
   readonly filtering: Filtering;
   readonly branch: BranchComparison;

@@ -130,7 +130,6 @@ type Tone = ReportContent['facts'][number]['tone'];
 
 const tones: Readonly<Record<Evidence['kind'], Tone>> = {
   notAsSent: 'amber',
-  elsewhere: undefined,
   unchecked: 'grey',
   asSent: undefined,
 };

@@ -14,6 +14,9 @@ import {
   provideAsAssessed,
   showChangesSince,
 } from '../../../src/editor/findings/code/asAssessed.ts';
+import type { TextSources } from '../../../src/editor/findings/code/fileTexts.ts';
+import { FolderCalls } from '../../../src/core/yieldingWork.ts';
+import { silent } from '../../silentLog.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
 import { toSent } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
@@ -27,7 +30,7 @@ const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\
 
 describe('files as they were assessed', () => {
   let root = '';
-  let deps: FindingStores;
+  let deps: FindingStores & TextSources;
   let shown: readonly ShownFinding[];
   let provided: vscode.Disposable;
 
@@ -60,9 +63,10 @@ describe('files as they were assessed', () => {
     }));
     const runs = { get: (id: string) => (id === run.id ? run : undefined), folderOf: () => runFolder };
     const store = storeOfFindings([], { read: () => Promise.resolve({ run, shown }) });
-    deps = { runs: partly<RunStore>(runs), findings: store };
+    deps = { runs: partly<RunStore>(runs), findings: store, calls: new FolderCalls(silent) };
     provided = provideAsAssessed(deps);
     const repository = {
+      getObjectDetails: () => Promise.resolve({ size: 1 }),
       buffer: (ref: string, file: string) =>
         Promise.resolve(Buffer.from(file.endsWith('inCommit.js') && ref === commit ? 'one\ntwo\n' : 'other')),
     };

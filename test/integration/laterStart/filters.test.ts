@@ -163,7 +163,10 @@ describe('Changed on this branch', () => {
   const at = (name: string, line?: number): ShownFinding => {
     const invented = invent({ at: { path: name, ...(line !== undefined && { line }) } });
     const [place] = invented.places;
-    return { ...invented, places: place ? [{ ...place, file: path.join(shop, name) }] : [] };
+    return {
+      ...invented,
+      places: place ? [{ ...place, folder: shop, path: name, file: path.join(shop, name) }] : [],
+    };
   };
   const open = async (folder: string): Promise<{ status(): Promise<void> }> => {
     interface Git {

@@ -3,17 +3,15 @@ import type { Place } from '../finding.ts';
 import {
   type CodeLines,
   compact,
-  contains,
   findBlocks,
+  indexText,
   isLeftOut,
   type LineRange,
+  minPartLength,
   rangeOf,
   readCode,
   splitLines,
 } from './lineText.ts';
-
-/** A shorter part of a line, or one of punctuation, stands in unrelated lines, too. */
-const minPartLength = 4;
 
 interface QuoteIndex {
   /** A place with its own lines, if its snippet is there or nowhere, else with those of its snippet; without lines if neither is known. */
@@ -24,19 +22,16 @@ interface QuoteIndex {
 
 /** Indexes the lines of a text, to look up places and quotes. White space does not count. */
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
-  const compacted = lines.map(compact);
-  const code = lazily(() => readCode(compacted));
+  const find = lazily(() => createFind(readCode(lines.map(compact))));
   /** The lines of a snippet that is not at the line of its place. */
   const findElsewhere = ({ snippet = '', startLine }: Place, own?: LineRange): LineRange | undefined => {
     const quoted = splitLines(snippet.trim());
     const wanted = quoted.map(compact).filter((text) => text !== '');
-    if (own !== undefined) {
-      // Most snippets are at their line: the whole text is searched only for the others.
-      const from = own.startLine - 1;
-      const linesThere = readCode(compacted.slice(from, from + quoted.length));
-      if (wanted.length === 0 || findSnippet(linesThere, wanted)?.length !== 0) return undefined;
-    }
-    const found = nearest(findSnippet(code(), wanted) ?? [], startLine);
+    const { whole, inLines } = find()(wanted);
+    const isOwn = (found: LineRange): boolean =>
+      own !== undefined && found.startLine >= own.startLine && found.endLine < own.startLine + quoted.length;
+    if (whole.some(isOwn) || inLines?.some(isOwn) === true) return undefined;
+    const found = nearest(whole.length > 0 ? whole : (inLines ?? []), startLine);
     if (found === undefined || own === undefined) return found;
     // A snippet may have lines of context around the reported line.
     return found.startLine <= own.startLine && own.startLine <= found.endLine ? undefined : found;
@@ -55,8 +50,11 @@ export function indexQuotes(lines: readonly string[]): QuoteIndex {
     isQuoted: (quote) => {
       const parts = partsOf(quote).filter((part) => isSignificant(part.join('')));
       if (parts.length === 0) return undefined;
-      const found = parts.map((part) => findSnippet(code(), part));
-      return found.includes(undefined) ? 'tooLong' : found.every((ranges) => ranges?.length !== 0);
+      const found = parts.map((part) => {
+        const { whole, inLines } = find()(part);
+        return whole.length > 0 || (inLines && inLines.length > 0);
+      });
+      return found.includes(undefined) ? 'tooLong' : !found.includes(false);
     },
   };
 }
@@ -81,28 +79,43 @@ function reportedLines(
   return { startLine, endLine: Math.min(endLine ?? startLine, lineCount) };
 }
 
-/** Finds a snippet as whole lines, else as parts of lines; undefined where that would take too long. */
-function findSnippet(code: CodeLines, wanted: readonly string[]): readonly LineRange[] | undefined {
-  if (wanted.length === 0) return [];
-  const whole = findBlocks(code, wanted);
-  const starts = whole.length > 0 ? whole : findParts(code, wanted);
-  return starts?.map((start) => rangeOf(code, start, wanted.length));
+interface Found {
+  readonly whole: readonly LineRange[];
+  /** Also inside lines: a single line in a line; of several, the first ends a line, and the last begins one. Undefined where that would take too long. */
+  readonly inLines: readonly LineRange[] | undefined;
 }
 
-/** A single line is found inside a line; of several, the first ends a line, and the last begins one. */
-function findParts(code: CodeLines, wanted: readonly string[]): readonly number[] | undefined {
-  if (!isSignificant(wanted.join(''))) return [];
-  const [first = '', last = first] = [wanted[0], wanted.at(-1)];
-  if (wanted.length === 1) {
-    const isInLine = code.texts.map((text) => contains(text, first));
-    if (isInLine.includes(undefined)) return undefined;
-    return [...isInLine.keys()].filter((at) => isInLine[at]);
+/** Finds lines without white space in those of a text. */
+function createFind(code: CodeLines): (wanted: readonly string[]) => Found {
+  const known = new Map<string, Found>();
+  const positionsIn = lazily(() => indexText(code.texts.join('\n')));
+  let end = 0;
+  const starts = code.texts.map((text) => (end += text.length + 1) - text.length - 1);
+  return (wanted) => {
+    const text = wanted.join('\n');
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const toRange = (start: number): LineRange => rangeOf(code, start, wanted.length);
+    const positions = isSignificant(wanted.join('')) ? positionsIn()(text) : [];
+    const inLines = positions && [...new Set(positions.map((at) => lastUpTo(at, starts)))].map(toRange);
+    const whole = wanted.length === 0 ? [] : findBlocks(code, wanted).map(toRange);
+    known.set(text, { whole, inLines });
+    return { whole, inLines };
+  };
+}
+
+/** The index of the last of these ascending numbers that is not greater. */
+function lastUpTo(limit: number, ascending: readonly number[]): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? Infinity) <= limit) low = middle + 1;
+    else high = middle;
   }
-  return findBlocks(code, wanted.slice(1, -1))
-    .map((at) => at - 1)
-    .filter((at) => code.texts[at]?.endsWith(first) && code.texts[at + wanted.length - 1]?.startsWith(last));
+  return low - 1;
 }
 
+/** Punctuation stands in unrelated lines, too. */
 function isSignificant(text: string): boolean {
   return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }

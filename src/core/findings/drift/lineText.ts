@@ -18,7 +18,7 @@ const maxComparisons = 1_000_000;
 
 /** For each character of the searched text. A text that repeats itself would take the square of its length. */
 const maxComparisonsPerCharacter = 10;
-/** V8 searches for a text of this length in linear time. */
+/** Most positions differ in so many characters. */
 const maxHeadLength = 200;
 
 /** Longer texts are not compared character by character: a keystroke waits for it, and lines of that length are generated. */
@@ -40,16 +40,49 @@ export function isLeftOut(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** Undefined where the search takes too long. */
-export function contains(text: string, part: string): boolean | undefined {
-  const head = part.slice(0, maxHeadLength);
-  let left = maxComparisonsPerCharacter * text.length;
-  for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, at + 1)) {
-    if (text.startsWith(part, at)) return true;
-    left -= part.length;
-    if (left < 0) return undefined;
-  }
-  return false;
+/** A shorter part of a text is not looked up: it stands in unrelated places, too. */
+export const minPartLength = 4;
+
+/**
+ * Indexes a text by its groups of four characters, to look up where a longer part is. A lookup
+ * compares the positions of the part's rarest group, and is undefined where that takes too long.
+ */
+export function indexText(text: string): (part: string) => readonly number[] | undefined {
+  const bits = Math.min(16, 33 - Math.clz32(text.length));
+  const groupAt = (of: string, at: number): number => {
+    let mixed = 0;
+    for (let next = at; next < at + minPartLength; next += 1)
+      mixed = Math.imul(mixed ^ of.charCodeAt(next), 0x9e3779b1);
+    return mixed >>> (32 - bits);
+  };
+  const last = text.length - minPartLength;
+  // Positions are sorted by group: those of a group are from `begins` on, up to those of the next one.
+  const begins = new Uint32Array(2 ** bits + 1);
+  const add = (group: number, count: number): number => (begins[group] = (begins[group] ?? 0) + count);
+  for (let at = 0; at <= last; at += 1) add(groupAt(text, at), 1);
+  for (let group = 1; group < begins.length; group += 1) add(group, begins[group - 1] ?? 0);
+  const positions = new Uint32Array(Math.max(0, last + 1));
+  for (let at = last; at >= 0; at -= 1) positions[add(groupAt(text, at), -1)] = at;
+  return (part) => {
+    let rarest = 0;
+    let candidates = positions;
+    for (let at = 0; at <= part.length - minPartLength; at += 1) {
+      const group = groupAt(part, at);
+      const here = positions.subarray(begins[group], begins[group + 1]);
+      if (here.length < candidates.length) [rarest, candidates] = [at, here];
+    }
+    const head = part.slice(0, maxHeadLength);
+    const found: number[] = [];
+    let left = maxComparisonsPerCharacter * text.length;
+    for (const position of candidates) {
+      const start = position - rarest;
+      if (start < 0 || !text.startsWith(head, start)) continue;
+      if (text.startsWith(part, start)) found.push(start);
+      left -= part.length;
+      if (left < 0) return undefined;
+    }
+    return found;
+  };
 }
 
 /** Indexes lines without white space for `findBlocks`. */

@@ -108,16 +108,16 @@ export function keptPath({ target, path }: Pick<SentFile, 'target' | 'path'>): s
 }
 
 /**
- * A file's content exactly as it was sent: from the kept texts, from the disk, or from `committed`, also with other line ends. Undefined where none of
- * these is what was sent. Throws the system's errors.
+ * A file's content exactly as it was sent, from the kept texts, or from the disk. Undefined where
+ * neither is what was sent. Throws the system's errors.
  */
-export async function readAsSent(
-  runFolder: string,
-  sent: SentFile,
-  committed?: () => Promise<Buffer | undefined>,
-): Promise<Buffer | undefined> {
-  const here = (await readIfSent(runFolder, keptPath(sent), sent)) ?? (await readUnchanged(sent));
-  return here ?? lineEndsOf((await committed?.()) ?? Buffer.of()).find((each) => isSent(each, sent));
+export async function readAsSent(runFolder: string, sent: SentFile): Promise<Buffer | undefined> {
+  return (await readKept(runFolder, sent)) ?? (await readUnchanged(sent));
+}
+
+/** The same from a file in a commit, also with other line ends. */
+export function asSentIn(committed: Buffer, sent: SentFile): Buffer | undefined {
+  return lineEndsOf(committed).find((each) => isSent(each, sent));
 }
 
 /** The content, and with the line ends that git may check out. */
@@ -199,6 +199,10 @@ async function readWhole(fd: number, size: number, reader: TextReader): Promise<
 async function readIfSent(folder: string, path: string, sent: SentFile): Promise<Buffer | undefined> {
   const content = await readTextBelow(folder, path, sent.bytes);
   return content && isSent(content, sent) ? content : undefined;
+}
+
+export function readKept(runFolder: string, sent: SentFile): Promise<Buffer | undefined> {
+  return readIfSent(runFolder, keptPath(sent), sent);
 }
 
 export function readUnchanged(sent: SentFile): Promise<Buffer | undefined> {
@@ -314,7 +318,7 @@ export async function keepSource(
   };
   const unread = new Map<string, unknown>();
   for (const [to, file] of [...wanted]) {
-    const kept = await readIfSent(runFolder, to, file);
+    const kept = await readKept(runFolder, file);
     // The archive may have what the folder does not give.
     const content = kept ?? (await readUnchanged(file).catch((error: unknown) => void unread.set(to, error)));
     if (content !== undefined) await keep(to, content, kept !== undefined);

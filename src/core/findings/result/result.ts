@@ -67,7 +67,7 @@ export interface ResultFinding extends Named {
 }
 
 /** Raised whenever results would come out differently: saved ones are then worked out again, with the names and the evidence that they have. */
-export const resultFormat = 9;
+export const resultFormat = 10;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
 

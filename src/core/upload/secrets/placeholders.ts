@@ -1,33 +1,43 @@
-const reference =
-  /\s|^\$|\$[{(]|\{\{|%[({]|^%\w+%$|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|^(?:arn|vault|ref|env|file|secret|secrets|var|local|data|process|os|op|workspace|catalog|npm|link)[.:]|\*{3}|\.\.|…|x{4}/i;
+const noValue = /\s|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|\*{3}|\.\.|…|x{4}/i;
 
-const plainWords = new Set(
-  `a access admin an api app auth authorization aws base basic bar baz bearer bot change changeme client credential credentials db default demo
-  dev development disabled dummy empty enabled enter example fake false foo for guest here in insert invalid is it jwt key keys local
-  localhost me mine minio minioadmin mock mongo my mypassword mysql none not null oauth of optional pass passphrase password passwd placeholder
-  postgres postgresql private prod production public pw pwd rabbitmq read redacted redis replace required root sample sa secret set some
-  string super test testing the this to todo token true undefined unset unused use user username value with write your`.split(
-    /\s+/,
-  ),
-);
+const words = `a access admin an api app at auth authorization aws base basic bar baz bearer bot change client credential
+  credentials db default demo dev development disabled dummy empty enabled enter example fake false foo for
+  goes guest here host in insert invalid is it jwt key keys local me mine minio mock mongo my mysql name none
+  not null oauth of optional or our pass passwd phrase placeholder postgres postgresql private prod production
+  proxy public pw pwd rabbitmq read redacted redis replace required root sample sa secret secrets secure set some
+  string super test testing the this to todo token tokens true undefined unset unused use user value with word
+  write x your`;
+const plainWords = new RegExp(`^(?:${words.split(/\s+/).join('|')})+$`, 'i');
 
-/** A value that is no secret, or refers to one elsewhere. */
+/** A value that is no secret, or a path or a URL. */
 export function isPlaceholder(value: string): boolean {
-  return reference.test(value) || isRepeated(value) || /^[\d.,:_-]*$/.test(value) || isWords(value);
+  return noValue.test(value) || /^[\d.,:_-]*$/.test(value) || isExample(value);
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz';
-const alphabetParts = Array.from({ length: 19 }, (_, at) => alphabet.slice(at, at + 8));
-const exampleText = new RegExp(['example|changeme|placeholder|redacted', ...alphabetParts].join('|'), 'i');
+const digits = '01234567890123456789';
+const exampleText = new RegExp(
+  [
+    'example|changeme|placeholder|redacted|a1b2c3d4|1234567890|0123456789',
+    ...Array.from({ length: 19 }, (_, at) => alphabet.slice(at, at + 8)),
+  ].join('|'),
+  'i',
+);
 
-/** What follows the prefix of a token, or a password in a URL, if a person wrote it as an example: a repeated character or group, words, or a part of the alphabet. */
-export function isExample(rest: string): boolean {
+/** What follows the prefix of a token, or a password, if a person wrote it as an example. */
+export function isExample(text: string): boolean {
+  return isPattern(text) || isWords(text);
+}
+
+/** A repeated character or group, ascending letters and digits, a part of the alphabet, a word such as “example”. */
+export function isPattern(text: string): boolean {
   return (
     // Base64 of zeros is a part of some tokens.
-    /([^A/])\1{7}|(?!AA)([A-Za-z0-9]{2,3})\2{5}/.test(rest) ||
-    exampleText.test(rest) ||
-    rest.split(/[^A-Za-z0-9*#]+/).every(isRepeated) ||
-    isWords(rest)
+    /([^A/])\1{7}|(?!AA)([A-Za-z0-9]{2,3})\2{5}/.test(text) ||
+    exampleText.test(text) ||
+    text.split(/[^A-Za-z0-9*#]+/).every(isRepeated) ||
+    (alphabet.includes(text.replace(/[^A-Za-z]+/g, '').toLowerCase()) &&
+      digits.includes(text.replace(/\D+/g, '')))
   );
 }
 
@@ -35,7 +45,11 @@ function isRepeated(value: string): boolean {
   return /^(.?)\1*$/.test(value);
 }
 
+/** Also words without anything between them, as in `proxypass`. */
 function isWords(value: string): boolean {
-  const words = value.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== '');
-  return words.length > 0 && words.every((word) => plainWords.has(word.toLowerCase()) || /^x+$/i.test(word));
+  const words = value.split(/[^A-Za-z]+/).filter((word) => word !== '');
+  return words.length > 0 && words.every((word) => word.length <= maxWordLength && plainWords.test(word));
 }
+
+/** Some words can be split in two ways, such as `username`. */
+const maxWordLength = 64;

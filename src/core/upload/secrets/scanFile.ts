@@ -2,9 +2,9 @@ import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, fstatSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../errors.ts';
-import { undrawn } from '../../visibleText.ts';
-import { findTokens, isPublicPem, type Match, riskyName } from './ourRules.ts';
-import { searchText, urlEncoded } from './searchText.ts';
+import { finders, formsOf } from './findSecrets.ts';
+import { isPublicPem, riskyName } from './riskyNames.ts';
+import { findTokens, maskMatch, maskToken, type Match } from './tokenRules.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
 /** A possible credential in a file or its name. */
@@ -34,7 +34,7 @@ export interface ScannedFile {
   readonly mark?: string;
 }
 
-/** A file that changed in the last 3 s may change again within the same tick of the file system's clock, which is up to two seconds. */
+/** A file that changed may change again within the same tick of the file system’s clock, of up to two seconds. */
 const settledMs = 3_000;
 
 export function isMarked(root: string, path: string, mark: string): boolean {
@@ -47,19 +47,16 @@ export function isMarked(root: string, path: string, mark: string): boolean {
   }
 }
 
-/** Scans a whole file, or only the name of a binary one. An omission: the file cannot be read, or changed during each attempt. */
+/** Scans a whole file, or only the name of a binary one. An omission cannot be read, or changed during each attempt. */
 export function scanFile(root: string, path: string): Promise<ScannedFile | Omission> {
   return readSource(root, path, (source) => {
     const scanned = scanSource(source, path);
     const version = fstatSync(source.fd, { bigint: true });
-    const settled = isUnchanged(source) ? { ...scanned, ...markedWhenSettled(version) } : undefined;
-    return Promise.resolve(settled);
+    if (!isUnchanged(source)) return Promise.resolve(undefined);
+    const changedAt = Math.max(Number(version.mtimeMs), Number(version.ctimeMs));
+    const isSettled = Date.now() - changedAt > settledMs;
+    return Promise.resolve(isSettled ? { ...scanned, mark: toScanMark(version) } : scanned);
   });
-}
-
-function markedWhenSettled(stat: BigIntStats): { mark?: string } {
-  const changedAt = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
-  return Date.now() - changedAt > settledMs ? { mark: toScanMark(stat) } : {};
 }
 
 function toScanMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
@@ -69,15 +66,15 @@ function toScanMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
 function scanSource({ fd, stat }: SourceFile, path: string): ScannedFile {
   const start = readAt(fd, Math.min(stat.size, startBytes), 0);
   const sha256 = contentHash(fd, stat.size, start);
-  const found = findTokens(path, '').map(({ rule, masked }): Omit<Suspicion, 'sha256'> => ({
+  const found = findTokens(path).map((match): Omit<Suspicion, 'sha256'> => ({
     path,
     kind: 'content',
-    rule,
-    masked,
+    rule: match.rule,
+    masked: maskMatch(match),
   }));
   const name = start.length === 0 ? undefined : riskyName(path);
-  if (name !== undefined && !(name.publicIf === 'onlyCertificates' && isPublicPem(start.toString('latin1'))))
-    found.push({ path, kind: 'name', rule: name.pattern, masked: '' });
+  if (name !== undefined && !(name === '*.pem' && isPublicPem(start.toString('latin1'))))
+    found.push({ path, kind: 'name', rule: name, masked: '' });
   const encoding = textEncoding(start);
   if (encoding !== undefined) found.push(...scanText(textChunks(fd, stat.size, start, encoding), path));
   const suspicions = found
@@ -92,10 +89,14 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
   const perRule = new Map<string, number>();
   let matches = 0;
   for (const chunk of chunks) {
-    for (const { rule, line, masked, alias } of scanChunk(chunk, path)) {
+    for (const match of scanChunk(chunk, path)) {
       matches++;
-      const isNew = !seen.has(`${line}:${masked}`) && !seen.has(`${line}:${alias ?? masked}`);
-      seen.add(`${line}:${masked}`);
+      const { rule, line } = match;
+      const masked = maskMatch(match);
+      // What several rules find, or one in both forms of the text, looks alike.
+      const key = `${line}:${match.secret.length < 20 ? masked : maskToken(match.secret)}`;
+      const isNew = !seen.has(key);
+      seen.add(key);
       const count = perRule.get(rule) ?? 0;
       if (!isNew || count >= maxPerRule) continue;
       perRule.set(rule, count + 1);
@@ -108,23 +109,20 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
 
 type LineMatch = Match & { readonly line: number };
 
-/** The matches of the surest rules first. */
-function scanChunk(chunk: TextChunk, path: string): LineMatch[] {
-  const { text, end } = chunk;
+function scanChunk({ text, end, firstLine }: TextChunk, path: string): LineMatch[] {
   const found: LineMatch[] = [];
-  // Most texts are plain, and the classes of Unicode are slow.
-  const inside = /[^\t\n\r -~]/.test(text) ? [urlEncoded, undrawn] : [urlEncoded];
-  for (const { matches, form } of searchText(text, path, inside)) {
-    let line = chunk.firstLine;
-    let at = 0;
-    for (const match of matches.toSorted((a, b) => a.index - b.index)) {
-      const index = form.originalOf(match.index);
-      if (index >= end) break;
-      line += linesIn(text, at, index);
-      at = index;
-      found.push({ ...match, line });
+  const ends = formsOf(text.slice(0, end)).map(({ length }) => length);
+  for (const [number, form] of formsOf(text).entries())
+    for (const find of finders) {
+      let line = firstLine;
+      let at = 0;
+      for (const match of find(form, path).sort((a, b) => a.index - b.index)) {
+        if (match.index >= (ends[number] ?? end)) break;
+        line += linesIn(form, at, match.index);
+        at = match.index;
+        found.push({ ...match, line });
+      }
     }
-  }
   return found;
 }
 
@@ -165,16 +163,11 @@ function textEncoding(start: Buffer): Encoding | undefined {
   return head.includes(0) ? withoutBom(head) : { name: 'utf8', bomBytes };
 }
 
-/** In ASCII as UTF-16, every other byte is zero. */
+/** As UTF-16, every other byte of ASCII is zero. */
 function withoutBom(head: Buffer): Encoding | undefined {
-  const zeros = [0, 0];
-  head.forEach((byte, index) => {
-    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
-  });
-  const [even = 0, odd = 0] = zeros;
-  if (even + odd < head.length / 4) return undefined;
-  if (even === 0) return { name: 'utf16le', bomBytes: 0 };
-  return odd === 0 ? { name: 'utf16be', bomBytes: 0 } : undefined;
+  const start = head.toString('latin1', 0, 16);
+  if (/^(?:[^\0]\0){8}$/.test(start)) return { name: 'utf16le', bomBytes: 0 };
+  return /^(?:\0[^\0]){8}$/.test(start) ? { name: 'utf16be', bomBytes: 0 } : undefined;
 }
 
 /** A whole file in overlapping chunks; `start` has the bytes of the first. */

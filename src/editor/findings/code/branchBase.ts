@@ -1,4 +1,3 @@
-import { AssessmentError } from '../../../core/errors.ts';
 import { maxTextBytes } from '../../../core/findings/place/sentFiles.ts';
 import {
   compareWithBase,
@@ -8,7 +7,7 @@ import {
 import { atOrBelow, pathKey } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
-import { toText } from './driftWatch.ts';
+import { contentAt, isSilence, toText } from './fileTexts.ts';
 
 /** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
@@ -109,25 +108,15 @@ export class FilesAtBase {
 
   /** `file` is an absolute path. */
   async #readAtBase(repository: GitRepository, commit: string, file: string): Promise<BaseText> {
-    try {
-      const { size } = await answerOfGit(repository.getObjectDetails(commit, file));
-      if (!(size <= maxTextBytes) || this.#heldBytes + size > maxBytes) return { bytes: 0, text: undefined };
-      const content = await answerOfGit(repository.buffer(commit, file));
-      this.#heldBytes += size;
-      return { bytes: size, text: toText(content, file) };
-    } catch (error) {
-      if (isSilence(error)) throw error;
-      const isMissing = (error as { gitErrorCode?: unknown } | undefined)?.gitErrorCode === 'UnknownPath';
-      return { bytes: 0, text: isMissing ? null : undefined };
-    }
+    const maxHere = Math.min(maxTextBytes, maxBytes - this.#heldBytes);
+    const content = await contentAt(repository, commit, file, maxHere);
+    const bytes = content?.length ?? 0;
+    this.#heldBytes += bytes;
+    return { bytes, text: content && toText(content, file) };
   }
 
   #forget(file: string): void {
     this.#heldBytes -= this.#files.get(file)?.before.bytes ?? 0;
     this.#files.delete(file);
   }
-}
-
-export function isSilence(error: unknown): boolean {
-  return error instanceof AssessmentError && error.kind === 'noAnswer';
 }

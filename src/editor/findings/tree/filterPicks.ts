@@ -259,7 +259,6 @@ function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
   return {
     notAsSent: t('Not in its file as uploaded'),
-    elsewhere: t('Elsewhere in the uploaded files'),
     unchecked: t('Can’t be checked'),
     asSent: t('In its file as uploaded'),
     none: t('No quote'),

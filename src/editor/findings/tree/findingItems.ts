@@ -115,7 +115,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const facts = [
     hasEnded ? decisionWithNote(triage) : undefined,
     decidedBeforeLabel(shown.decidedBefore),
-    quoted?.kind === 'notAsSent' || quoted?.kind === 'elsewhere' ? evidenceLabel(quoted) : undefined,
+    quoted?.kind === 'notAsSent' ? evidenceLabel(quoted) : undefined,
     place === undefined ? reported && visibleLine(reported.path) : undefined,
     place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
     finding.perspective,

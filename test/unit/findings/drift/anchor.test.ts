@@ -70,6 +70,22 @@ test('a long snippet is not compared with every line if all are alike', () => {
   assert.ok(cpuMs() - start < 3_000);
 });
 
+test('F202 2,000 quotes of parts of lines are looked up in 100,000 lines, not searched in each', () => {
+  const lines = Array.from(
+    { length: 100_000 },
+    (_, at) => `value${String(at)} = compute(${String(at * 7)}, x);`,
+  );
+  const start = cpuMs();
+  const { anchor, isQuoted } = indexQuotes(lines);
+  for (let at = 0; at < 2_000; at += 1) {
+    const snippet = `compute(${String(at * 350)}, x`;
+    assert.equal(anchor({ path: '', startLine: 1, snippet }).startLine, at === 0 ? 1 : at * 50 + 1);
+    assert.equal(isQuoted(snippet), true);
+    assert.equal(isQuoted(`compute(${String(at)}, nowhere)`), false);
+  }
+  assert.ok(cpuMs() - start < 5_000);
+});
+
 test('lines cut from a document without repetition are found wherever the reported line is', () => {
   const text = fc.uniqueArray(
     fc.string({ minLength: 1 }).filter((line) => line.trim() === line && !/[\r\n]/.test(line)),

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
-import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
+import { test, type TestContext } from 'node:test';
+import { checkEvidence, leastOf, type RunSource } from '../../../../src/core/findings/place/evidence.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
-import { packRun } from './locating.ts';
+import { toSent } from '../result/storedManifest.ts';
+import { scratchFolder } from '../scratchFolder.ts';
 
 const code = `function find(id) {
   const sql = \`select * from orders where id=\${id}\`;
@@ -95,7 +96,6 @@ test('F140 the evidence of a quote is in the sent text of its file, however it i
 
 const quote = { line: 4, snippet: 'return db.query(sql);' };
 const foreign = { line: 1, snippet: sent['src/other.ts'] };
-const nowhere = { line: 1, snippet: 'nowhere(at, all);' };
 
 test('F140 quotes are checked against the sent text, not the current one, and once', async (t) => {
   const fixture = await setUpFindings(t);
@@ -132,49 +132,58 @@ test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
-test('F140 a quote that was not searched for in all that was sent is never called invented', async (t) => {
+test('F140 a quote keeps its evidence once the sent text is gone, and a new one cannot be checked', async (t) => {
   const fixture = await setUpFindings(t);
-  const invented = Array.from({ length: 501 }, (_, at) => ({
-    line: 1,
-    snippet: `nowhere(${String(at)}, all);`,
-  }));
-  const text = JSON.stringify(invented.map((each) => ({ title: 'SQL', file: 'src/db.ts', ...each })));
-  // No window shows it, so that it is worked out once: each time, as many more are searched for.
-  const run = await fixture.storeRun(['shop'], text, sent);
-  const counts = Map.groupBy(evidenceOf((await fixture.store.read(run)).shown), (each) => each);
+  const run = await find(fixture, [quote, foreign]);
+  const runFolder = fixture.runs.folderOf(run.id);
+  await rm(path.join(runFolder, 'source'), { recursive: true });
+  await writeFile(path.join(fixture.root, 'shop', 'src', 'db.ts'), '');
+  const items = [quote, foreign, { line: 1, snippet: 'invented(later);' }];
+  const text = items.map((each) => ({ title: 'SQL', cwe: 89, file: 'src/db.ts', ...each }));
+  await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(text));
+  const wanted = ['asSent', 'notAsSent: quote', 'unchecked: text'];
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), wanted, 'downloaded again');
+});
+
+/** Checks quotes in a file of 1,000 lines, of which it is known or not whether it was sent. */
+async function checkMany(t: TestContext, isSentKnown: boolean, maxMs?: number) {
+  const folder = await scratchFolder(t, []);
+  const lines = Array.from({ length: 1_000 }, (_, at) => `call${String(at)}(input);`);
+  const text = lines.join('\n');
+  await writeFile(path.join(folder, 'a.js'), text);
+  const file = toSent('a.js', { 'a.js': text }, folder)!;
+  let reads = 0;
+  const source: RunSource = {
+    run: { targets: [{ folder, name: 'shop' }] } as unknown as Run,
+    runFolder: folder,
+    sent: [isSentKnown ? new Map([['a.js', file]]) : undefined],
+    sentFile: () => (isSentKnown ? file : undefined),
+    decode: (bytes) => {
+      reads += 1;
+      return { text: bytes.toString('utf8'), isExact: true };
+    },
+  };
+  const places = lines.map((line) => ({ path: 'a.js', startLine: 1, snippet: line.slice(1) }));
+  const checked = [...(await checkEvidence(places, source, new Map(), maxMs)).values()];
+  return { checked, reads };
+}
+
+test('F140 the file of many quotes is read once, whether it is known what was sent or not', async (t) => {
+  for (const isSentKnown of [true, false]) {
+    const { checked, reads } = await checkMany(t, isSentKnown);
+    assert.equal(reads, 1);
+    assert.deepEqual(
+      checked.map(({ anchored }) => anchored.startLine),
+      Array.from({ length: 1_000 }, (_, at) => at + 1),
+    );
+  }
+});
+
+test('F202 a quote that is not checked in time cannot be checked, and its place stays as it was reported', async (t) => {
+  const { checked } = await checkMany(t, true, -1);
+  const evidence = { kind: 'unchecked', path: 'a.js', unknown: 'quote' };
   assert.deepEqual(
-    [...counts].map(([each, { length }]) => [each, length]),
-    [
-      ['notAsSent: quote', 500],
-      ['unchecked: archive', 1],
-    ],
+    checked.map((each) => [each.anchored.startLine, each.evidence]),
+    Array.from({ length: 1_000 }, () => [1, evidence]),
   );
-  const bundle = { ...run, state: 'imported', importedFrom: 'shop.zip' } as Run;
-  await fixture.runs.create(bundle);
-  await rm(path.join(fixture.runs.folderOf(run.id), 'result.json'));
-  assert.deepEqual(new Set(await evidenceAfterRestart(fixture, bundle)), new Set(['unchecked: archive']));
-});
-
-test('F140 a quote is not called invented if more was sent than is searched', async (t) => {
-  const fixture = await setUpFindings(t);
-  const packed = await packRun(fixture, await find(fixture, [foreign, nowhere]), sent, 'zip');
-  const manifest = path.join(fixture.runs.folderOf(packed.id), 'manifest-0.json');
-  const { entries } = JSON.parse(await readFile(manifest, 'utf8')) as { entries: object[] };
-  const more = Array.from({ length: 30 }, (_, at) => ({ path: `${at}.js`, bytes: 5_000_000, sha256: '' }));
-  await writeFile(manifest, JSON.stringify({ entries: [...entries, ...more] }));
-  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'unchecked: archive']);
-});
-
-test('F174 a quote keeps its evidence once the archive is gone, and a new one is never called invented', async (t) => {
-  const fixture = await setUpFindings(t);
-  const packed = await packRun(fixture, await find(fixture, [foreign, nowhere]), sent, 'zip');
-  const runFolder = fixture.runs.folderOf(packed.id);
-  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
-  await rm(path.join(runFolder, 'archive'));
-  assert.deepEqual(await evidenceAfterRestart(fixture, packed), ['elsewhere', 'notAsSent: quote']);
-  const text = [foreign, nowhere, { line: 1, snippet: 'invented(later);' }];
-  const items = text.map((each) => ({ title: 'SQL', cwe: 89, file: 'src/db.ts', ...each }));
-  await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(items));
-  const wanted = ['elsewhere', 'notAsSent: quote', 'unchecked: archive'];
-  assert.deepEqual(await evidenceAfterRestart(fixture, packed), wanted, 'downloaded again');
 });

@@ -171,6 +171,10 @@ test('F190 placeholders are not suspected under any prefix', async (t) => {
     `GR1348941${'457'.repeat(7)}`,
     `"${['xoxp', '104729006131', '204812345670', '301947560028'].join('-')}-${'#'.repeat(20)}"`,
     // Base64, URLs and names in which a prefix occurs by chance.
+    // The checksum of a Go module, a name, and the signed link of a picture.
+    'h1:hSWxHoqTgW2S2qGc0LTA' + 'I563KZ5YKYRhT3MFKZMbjag=',
+    `task-${'1a2b'.repeat(8)}`,
+    `![x](https://invented.net/1-2.png?jwt=${['eyJ' + 'a1B2'.repeat(5), 'eyJ' + 'a1B2'.repeat(9), 'c3D4'.repeat(9)].join('.')})`,
     `https://cdn.invented.net/q7Rk2mW9xTb4LcVn8sYdPfm2_t3${'a1B2'.repeat(40)}`,
     `https://invented.net/publico-${'1a2b'.repeat(8)}`,
     `${'Zm9v'.repeat(6)}AKCp${'a1B2'.repeat(17)}a`,

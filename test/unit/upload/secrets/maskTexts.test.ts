@@ -53,9 +53,29 @@ test('F180 a credential is masked under a longer name, URL-encoded, and as the n
   );
 });
 
+test('F180 tokens and passwords are masked with backslashes as Markdown has them, and in an encoded URL', async () => {
+  const invented = seeds(randomOf(180)).filter(({ secret }) => !secret.includes('\n'));
+  const inMarkdown = (text: string): string => text.replace(/[_*.~+#|-]/g, '\\$&');
+  for (const escape of [inMarkdown, encodeURIComponent]) {
+    const masked = await mask(invented.map(({ content }) => `see ${escape(content)}`));
+    const isShown = (text: string, secret: string): boolean =>
+      text.includes(secret) || text.includes(escape(secret));
+    assert.deepEqual(
+      invented.filter(({ secret }, at) => isShown(masked[at] ?? '', secret)).map(({ rule }) => rule),
+      [],
+    );
+  }
+});
+
 test('F151 a text without credentials is unchanged, next to any other', async () => {
-  const token = seeds(randomOf(1)).find(({ rule }) => rule === 'postman-key')!;
-  const plain = ['SQL injection.', '', 'The password is read from {{0}}', '日本語 '.repeat(100_000)];
+  const token = seeds(randomOf(1)).find(({ rule }) => rule === 'postman-token')!;
+  const plain = [
+    'SQL injection.',
+    '',
+    'a\\_b%20c',
+    'The password is read from {{0}}',
+    '日本語 '.repeat(100_000),
+  ];
   const masked = await mask([...plain, token.content]);
   assert.deepEqual(masked.slice(0, -1), plain);
   assert.match(masked.at(-1)!, /PMAK-…/);

@@ -19,19 +19,8 @@ const contexts: Readonly<Record<string, readonly [before: string, after: string]
   'a low line': ['_', ' '],
   'a low line after it': [' ', '_'],
 };
-/** What may stand inside a credential in a text. */
-const breaks: Readonly<Record<string, string>> = {
-  'a line break': '\n',
-  'a line break and an indent': '\r\n    ',
-  'a line break in a difference': '\n+',
-  'a line break in a quote': '\n> ',
-  'a zero-width space': '\u200B',
-  'a variation selector': '\uFE0F',
-  'an invisible character that is shown': '\\u{200B}',
-};
-
 /** Known by a name, a line's start or a line before it, which is a part of what is found. */
-const isWhole = /^(?:assignment|authorization|aws-secret|npmrc|private-key|azure-account|curl|bundler)/;
+const isWhole = /^(?:assignment|authorization|aws-secret|private-key|azure-connection|curl|bundler)/;
 /** The text in which a credential, with its public part, stands between two texts. */
 function between({ rule, content, secret }: Seed, [before, after]: readonly [string, string]): string {
   if (isWhole.test(rule)) return `${before}${content}${after}`;
@@ -71,13 +60,6 @@ function isShown(text: string, { secret }: Seed): boolean {
   });
 }
 
-/** True if the start or the end of the credential is in the text. */
-function isEndShown(text: string, seed: Seed): boolean {
-  const { secret } = seed;
-  if (secret.includes('\n')) return isShown(text, seed);
-  return text.includes(secret.slice(0, 6)) || text.includes(secret.slice(-6));
-}
-
 test('F178 every kind of credential is found beside letters of any script, `_` and what is not drawn', async (t) => {
   const paths = inContexts.map(({ seed }, at) => `${String(at)}/${seed.path}`);
   const root = place(t, Object.fromEntries(inContexts.map(({ text }, at) => [paths[at] ?? '', text])));
@@ -98,29 +80,6 @@ test('F178 every kind of credential is masked beside letters of any script, `_` 
   );
   assert.deepEqual(
     inContexts.filter(({ seed }, at) => isShown(masked[at] ?? '', seed)).map(({ name }) => name),
-    [],
-  );
-});
-
-test('F178 every kind of credential is masked with a line break or what is not drawn inside', async () => {
-  const cases = invented.flatMap((seed): Case[] =>
-    Object.entries(breaks).flatMap(([name, inside]) =>
-      [0.2, 0.5, 0.8].map((part) => {
-        const { content, secret, rule } = seed;
-        const at = content.indexOf(secret) + Math.floor(secret.length * part);
-        const text = `${content.slice(0, at)}${inside}${content.slice(at)}\n\nRotate it.`;
-        return { name: `${rule}, ${name} at ${part}`, seed, text };
-      }),
-    ),
-  );
-  const masked = await maskSecrets(
-    cases.map(({ text }) => text),
-    workerFile,
-  );
-  assert.deepEqual(
-    cases
-      .filter(({ seed }, at) => isEndShown(masked[at] ?? '', seed) || !masked[at]?.endsWith('\n\nRotate it.'))
-      .map(({ name }) => name),
     [],
   );
 });

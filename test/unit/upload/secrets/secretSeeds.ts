@@ -14,7 +14,8 @@ export interface Seed {
 const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const digit = '0123456789';
 const hex = digit + 'abcdef';
-const alnum = upper.toLowerCase() + upper + digit;
+const lower = upper.toLowerCase();
+const alnum = lower + upper + digit;
 
 const { privateKey: rsa } = generateKeyPairSync('rsa', { modulusLength: 1024 });
 const ed25519 = generateKeyPairSync('ed25519').privateKey;
@@ -40,11 +41,11 @@ export interface TableToken {
 /** A token for every prefix of the table. */
 export function tableTokens(random: () => number): TableToken[] {
   const ascii = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at));
-  return tokenTable.flatMap(([rule, prefixes, characters, min]) => {
+  return tokenTable.flatMap(({ rule, prefixes, characters, min }) => {
     const of = (source: string): string =>
       ascii.filter((each) => new RegExp(`[${source}]`).test(each)).join('');
     const last = of(characters.replaceAll(/[.=]/g, ''));
-    return prefixes.split(' ').map((prefix) => ({
+    return prefixes.map((prefix) => ({
       rule,
       prefix,
       rest: from(random, of(characters), min - 1) + from(random, last, 1),
@@ -53,9 +54,9 @@ export function tableTokens(random: () => number): TableToken[] {
   });
 }
 
-/** Kinds of `ourRules` whose alphabet has the low line. */
+/** Kinds of `tokenRules` whose alphabet has the low line. */
 const withLowLine =
-  /^(?:sendgrid|anthropic|azure-client|discord|telegram|yandex|facebook|maxmind|mailchimp|authorization|json-web)-/;
+  /^(?:sendgrid|azure-client|discord|telegram|yandex|facebook|maxmind|mailchimp|authorization|json-web|salesforce|authress|resend)-/;
 
 /** A credential of every supported kind: a token for each prefix of the table, and others. */
 export function seeds(random: () => number): Seed[] {
@@ -71,9 +72,9 @@ export function seeds(random: () => number): Seed[] {
   /** In parts, so that no scanner reports this file, and in three contexts. */
   const own = (rule: string, prefix: string, ...parts: readonly string[]): void => {
     const body = parts.join('');
-    add(rule, `${rule}-plain.txt`, `see ${prefix}`, body, ' there');
-    add(rule, `${rule}-quoted.txt`, `call("${prefix}`, body, '");');
-    add(rule, `${rule}-assigned.txt`, `VALUE=${prefix}`, body);
+    add(rule, `${rule}${made.length}-plain.txt`, `see ${prefix}`, body, ' there');
+    add(rule, `${rule}${made.length}-quoted.txt`, `call("${prefix}`, body, '");');
+    add(rule, `${rule}${made.length}-assigned.txt`, `VALUE=${prefix}`, body);
   };
 
   add('aws-secret-access-key', 'aws.txt', 'aws_secret_access_key = ', `${of(alnum + '/+', 39)}a`);
@@ -82,6 +83,9 @@ export function seeds(random: () => number): Seed[] {
   add('aws-access-key-id', 'session.md', 'like ASIA', of(upper, 16), '.');
   const inJson = JSON.stringify(pem.pkcs8).slice(1, -1);
   made.push({ rule: 'private-key', path: 'service.json', content: `{ "type": "service_account", "private_key": "${inJson}" }`, secret: pem.pkcs8, mayHaveLowLine: false }); // prettier-ignore
+  const keyFile = JSON.stringify({ type: 'service_account', private_key: pem.pkcs8 }, null, 2);
+  for (const text of [pem.pkcs1, pem.ed25519, keyFile, JSON.stringify(JSON.parse(keyFile))])
+    add('private-key', `base64-${made.length}.ts`, 'atob("', Buffer.from(text).toString('base64'), '");');
   add('private-key', 'key.txt', '', pem.pkcs1);
   add('private-key', 'ed25519.txt', '', pem.ed25519);
   add('private-key', 'encrypted.txt', '', pem.encrypted);
@@ -91,8 +95,8 @@ export function seeds(random: () => number): Seed[] {
     made.push({ rule: 'private-key', path, content, secret: pem.pkcs8, mayHaveLowLine: false });
   const pgp = 'PGP PRIVATE KEY BLOCK-----';
   add('private-key', 'pgp.txt', `-----BEGIN ${pgp}\n\n`, of(alnum, 64), `\n-----END ${pgp}`);
-  add('npmrc-auth', 'app/.npmrc', '//registry.npmjs.org/:_authToken=', of(hex, 36));
-  add('npmrc-auth', 'old/.npmrc', '//npm.invented.net/:_password=', of(alnum, 24));
+  add('assignment', 'app/.npmrc', '//registry.npmjs.org/:_authToken=', of(hex, 36));
+  add('assignment', 'old/.npmrc', '//npm.invented.net/:_password=', of(alnum, 24));
   add('connection-url', 'app/package.json', '"x": "git+https://', of(hex, 40), ':x-oauth-basic@github.com/a/b"'); // prettier-ignore
   add('connection-url', 'proxy.ts', 'fetch("https://deploy:', of(alnum, 16), '@git.invented.net/x")');
   add('connection-url', 'queue.rb', 'Queue.new("amqps://app%20one:', of(alnum, 14), '%40@mq.invented.net")');
@@ -105,8 +109,6 @@ export function seeds(random: () => number): Seed[] {
   token('slack-token', 'xoxe-1-', of(alnum, 146));
   token('slack-token', 'xoxs-', `${of(digit, 12)}-${of(digit, 12)}-${of(digit, 12)}-${of(hex, 10)}`);
   token('sendgrid-key', 'SG.', `a1B${of(alnum, 19)}.${of(alnum, 43)}`);
-  token('openai-key', 'sk-', `${of(alnum, 20)}T3BlbkFJ${of(alnum, 20)}`);
-  token('anthropic-key', 'sk-ant-api03-', `${of(alnum, 93)}AA`);
   for (const [at, { rule, prefix, rest, mayHaveLowLine }] of tableTokens(random).entries())
     made.push({ rule, path: `table${at}.ts`, content: `call("${prefix}${rest}");`, secret: rest, mayHaveLowLine }); // prettier-ignore
   own('airtable-token', 'pa' + 't', of(alnum, 14), '.', of(hex, 64));
@@ -117,9 +119,27 @@ export function seeds(random: () => number): Seed[] {
   own('json-web-token', 'ey' + 'J', of(alnum, 33), '.ey', 'J', of(alnum, 60), '.', of(alnum, 43));
   own('mailchimp-key', '', of(hex, 32), '-us12');
   own('maxmind-key', '', of(alnum, 6), '_', of(alnum, 29), '_mm', 'k');
-  own('infracost-key', 'ic' + 'o-', 'X', of(alnum, 31));
   own('yandex-token', 't1', '.', of(alnum, 20), '.', of(alnum, 86));
   own('telegram-token', '', of('123456789', 10), ':A', 'A', of(alnum, 33));
+  own('asana-token', '', '1/', of('123456789', 16), ':', of(hex, 32));
+  own(
+    'authress-key',
+    'sc' + '_',
+    of(lower, 12),
+    '.',
+    of(lower, 5),
+    '.acc_',
+    of(lower, 12),
+    '.',
+    of(alnum, 40),
+  );
+  own('azure-key', '', of(alnum, 52), 'JQQ' + 'J99', of(alnum, 26));
+  own('azure-key', '', of(alnum, 42), 'Az' + 'Se', of(alnum, 6));
+  own('newrelic-license', '', of(hex, 36), 'NR' + 'AL');
+  own('rapidapi-key', '', of(hex, 10), 'ms' + 'h', of(hex, 15), 'p1', of(hex, 6), 'js' + 'n', of(hex, 12));
+  own('resend-key', 're' + '_', of(alnum, 8), '_', of(alnum, 24));
+  own('salesforce-token', '00' + 'D', of(alnum, 12), '!', of(alnum, 96));
+  own('twitch-key', 'live' + '_', of('123456789', 10), '_', of(alnum, 30));
   own('terraform-token', '', of(alnum, 14), '.atlas', 'v1.', of(alnum, 67));
   add('authorization', 'call.sh', '-H "Authorization: Bearer ', `7${of(alnum, 30)}`, '"');
   add('authorization', 'header.sh', "curl -H 'X-Api-Key: ", `7${of(alnum, 30)}`, "'");
@@ -128,7 +148,7 @@ export function seeds(random: () => number): Seed[] {
     add('curl-login', `login${made.length}.md`, `$ curl ${before}`, `h7-${of(alnum, 14)}`, `${after} https://invented.net`); // prettier-ignore
   add('bundler-login', '.bundle/config', 'BUNDLE_GEMS__INVENTED__NET: "app:', of(alnum, 14), '"');
   add('bundler-login', 'gems.sh', 'export BUNDLE_GEMS__INVENTED__NET=app:', of(alnum, 14));
-  add('azure-account-key', 'azure.cs', '"AccountName=a;AccountKey=', of(alnum, 86), '=="');
+  add('azure-connection', 'azure.cs', '"AccountName=a;AccountKey=', of(alnum, 86), '=="');
   add('assignment', 'config/app.conf', 'DB_PASSWORD=', `h7-${of(alnum, 12)}`);
   add('assignment', 'settings.py', "DB_PASSWORD = '", `h7-${of(alnum, 12)}`, "'");
   add('assignment', 'one-line.json', '{"a":1,"db":{"user":"app","password":"', `h7!${of(alnum, 12)}`, '"}}');

@@ -1,0 +1,45 @@
+/** Names and folders (`.aws/`) as they are, and ends of names. */
+const plain = `*.pem *.p12 *.pfx *.p8 *.ppk *.jks *.keystore .git-credentials .htpasswd .pypirc .s3cfg .vault-token
+  master.key .aws/ .gnupg/`;
+
+const template = '(?:example|sample|template|dist|defaults?|schema)';
+
+/**
+ * Names of files that hold secrets: a pattern as on screen, and what matches such a path below `/`, in lower case. Only
+ * the content is checked of templates (.env.example), which are public, and of .npmrc, which mostly sets a registry.
+ * @internal Tests check that they have an example of each.
+ */
+export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] = [
+  ['.env*', new RegExp(`/\\.env(?:rc|[._-](?!(?:[^/]*[._-])?${template}(?:$|[._-]))[^/]*)?$`)],
+  ['*.env', new RegExp(`/(?!(?:[^/]*[._-])?${template}[._-])[^/]+\\.env$`)],
+  ...plain.split(/\s+/).map((pattern) => {
+    const path = pattern.replaceAll('.', '\\.').replace(/^(?!\*)/, '/');
+    return [pattern, new RegExp(`${path.replace('*', '')}${pattern.endsWith('/') ? '[^/]' : '$'}`)] as const;
+  }),
+  ['*.kdbx', /\.kdbx?$/],
+  // A key has no extension, or a copy's: id_map.json and id_generator.py are ordinary files.
+  ['id_*', /\/id_(?:[^./]+|(?:rsa|dsa|ecdsa|ed25519)[^./]*\.(?:bak|old|orig|backup|key|txt|\d+))$/],
+  ['.netrc', /\/[._]netrc$/],
+  ['.pgpass', /\/\.?pgpass(?:\.conf)?$/],
+  ['kubeconfig', /[/.]kubeconfig$/],
+  ['*.tfstate', /\.tfstate(?:\.[^/]*)?$/],
+  ['.docker/config.json', /\/\.docker(?:\/config\.json|cfg|configjson)$/],
+  ['.kube/', /\/\.kube\/config$/],
+  ['.ssh/', /\/\.ssh\/(?!.*(?:\.pub|known_hosts|authorized_keys)$)[^/]/],
+];
+
+/** The pattern for a path with `/`, below the root. Case is ignored. */
+export function riskyName(path: string): string | undefined {
+  return riskyNames.find(([, risky]) => risky.test(`/${path.toLowerCase()}`))?.[0];
+}
+
+/** True for PEM text with nothing but certificates, public keys and parameters. */
+export function isPublicPem(text: string): boolean {
+  const labels = [...text.matchAll(/-----BEGIN ([^-\r\n]{1,64})-----/g)].map(([, label]) => label ?? '');
+  return (
+    labels.length > 0 &&
+    labels.every(
+      (label) => /CERTIFICATE|PUBLIC KEY|CRL|PARAMETERS|CMS|PKCS7/.test(label) && !label.includes('PRIVATE'),
+    )
+  );
+}
