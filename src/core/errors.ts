@@ -81,6 +81,12 @@ export interface ErrorData {
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The service's own name for the request, which its provider can look up. */
+  readonly requestId?: string | undefined;
+  /** A web page came with the reply: a proxy may have sent it. */
+  readonly isPage?: boolean | undefined;
+  /** Nothing left this machine, or only what was surely refused: even a start may be sent again. */
+  readonly isUnsent?: boolean | undefined;
   /** A limit and the value that passed it, in the unit of the kind (bytes for sizes). */
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;

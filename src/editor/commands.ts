@@ -7,7 +7,8 @@ import { hasRemoteResults, isUnsent, type Run, runIdOf } from '../core/run/state
 import { mayStopWatching, needsToken } from '../core/run/state/trouble.ts';
 import { focusView } from '../lazyView.ts';
 import { copyDiagnostics, type RecentLog, type SettingList } from './account/copyDiagnostics.ts';
-import { signIn, signInForRun, signOut, testConnection } from './account/signIn.ts';
+import { signIn, signInForRun, signOut } from './account/signIn.ts';
+import { testConnection } from './account/testConnection.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
 import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/featureCommands.ts';
 import { continueRun } from './blackbox/continueRun.ts';

@@ -42,11 +42,16 @@ export interface FaultRule {
   readonly after?: LateFaultAction;
 }
 
+/** Gateways and services answer these before they act on a request. */
+const beforeActing: readonly unknown[] = [401, 407, 413, 429];
+
 export class Faults {
   readonly #rules = new Map<FaultRule, number>();
 
   /** Adds a rule; the returned function takes it away again. */
   add(rule: FaultRule): () => void {
+    if (rule.after?.kind === 'reply' && beforeActing.includes(rule.after.status))
+      throw new Error(`${String(rule.after.status)} does not come after the operation`);
     this.#rules.set(rule, 0);
     return () => {
       this.#rules.delete(rule);

@@ -77,7 +77,7 @@ const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ kind: fc.constant('delay' as const), ms: between(1, 20) }) },
   { weight: 14, arbitrary: fc.record({ kind: fc.constant('reply' as const), status: fc.constantFrom(429, 503), headers: retryAfter }) },
   { weight: 10, arbitrary: reply([200, 502], [page]) },
-  { weight: 36, arbitrary: reply([301, 307, 400, 401, 403, 404, 409, 413, 422, 500, 502, 504], ['', page, '{"error":{"code":"no"}}']) },
+  { weight: 36, arbitrary: reply([301, 307, 400, 401, 403, 404, 407, 408, 409, 413, 422, 429, 500, 502, 504], ['', page, '{"error":{"code":"no"}}']) },
 ); // prettier-ignore
 
 /** Faults of the reply after the operation. */

@@ -1,62 +1,64 @@
 import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
 
-const thisMachine = new BlockList();
-thisMachine.addSubnet('127.0.0.0', 8);
-thisMachine.addSubnet('0.0.0.0', 8);
-thisMachine.addSubnet('::', 127, 'ipv6');
-const linkLocal = new BlockList();
-linkLocal.addSubnet('169.254.0.0', 16);
-linkLocal.addSubnet('fe80::', 10, 'ipv6');
+/** Where IPv6 holds an IPv4 address: compatible, mapped, translated, and NAT64, also a local one. */
+const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
+const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
+/** Link-local, and where a cloud tells a machine its credentials: Alibaba, Azure, Oracle, Amazon, and Google. */
+const thisNetwork = networks(
+  '169.254.0.0/16',
+  'fe80::/10',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+  'fd00:ec2::254/128',
+  'fd20:ce::254/128',
+);
 
 /** Reads a base URL, with or without `/v1` or a slash, into the form `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
 export function toBaseUrl(text: string): string {
-  const url = parse(text.trim(), 'badSetting');
-  if (url.search !== '' || url.hash !== '') throw new AssessmentError('badSetting', { subject: 'baseUrl' });
-  requireSafe(url);
+  const address = text.trim();
+  // `localhost:9000` would be read as a scheme and a path.
+  const detail = address === '' || /^https?:|:\/\//i.test(address) ? undefined : 'noScheme';
+  const url = URL.parse(address);
+  if (detail !== undefined || url === null || url.search !== '' || url.hash !== '')
+    throw new AssessmentError('badSetting', { subject: 'baseUrl', detail });
+  if (!isSafe(url)) throw unsafe(url);
   const path = url.pathname.replace(/\/+$/, '');
   return `${url.origin}${/\/v\d+$/.test(path) ? path : `${path}/v1`}`;
 }
 
 /**
- * Reads a presigned address from a service. Throws `insecureUrl` (subject: `files`) unless it is https, or http on loopback, without user
- * information. Loopback is accepted only from a service on loopback, link-local from none: something on this machine or network may answer there.
+ * Reads a presigned address from a service. Throws `insecureUrl` (subject: `files`) unless it is https, or http on
+ * loopback, without user information. Loopback is accepted only from a service on loopback, link-local and cloud
+ * metadata from none: something on this machine or network may answer there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
-  const url = parse(text, 'insecureUrl');
-  requireSafe(url, 'files');
+  const url = URL.parse(text);
+  // The error must not hold the address.
+  if (url === null) throw new AssessmentError('insecureUrl', { subject: 'files' });
   const isForeign = isThisMachine(url.hostname) && !isThisMachine(new URL(serviceUrl).hostname);
-  if (isForeign || isIn(linkLocal, url.hostname))
-    throw new AssessmentError('insecureUrl', { subject: 'files', detail: `${url.protocol}//${url.host}` });
+  if (!isSafe(url) || isForeign || isIn(thisNetwork, url.hostname)) throw unsafe(url, 'files');
   return url;
 }
 
 /** The host of a presigned address; undefined where it is the service's. */
 export function foreignHost(text: string, serviceUrl: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { host, hostname } = new URL(text);
-  return hostname === new URL(serviceUrl).hostname ? undefined : host;
+  const url = URL.parse(text);
+  return url?.hostname === new URL(serviceUrl).hostname ? undefined : url?.host;
 }
 
 export function originOf(address: string): string {
   return new URL(address).origin;
 }
 
-function parse(text: string, kind: 'badSetting' | 'insecureUrl'): URL {
-  try {
-    return new URL(text);
-  } catch (cause) {
-    // The text may be a presigned address: the error must not hold it.
-    if (kind === 'insecureUrl') throw new AssessmentError(kind, { subject: 'files' });
-    throw new AssessmentError(kind, { subject: 'baseUrl' }, { cause });
-  }
+function isSafe({ protocol, hostname, username, password }: URL): boolean {
+  const isSecure = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return isSecure && username === '' && password === '';
 }
 
-function requireSafe(url: URL, subject?: 'files'): void {
-  const secure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  if (!secure || url.username !== '' || url.password !== '') {
-    throw new AssessmentError('insecureUrl', { subject, detail: `${url.protocol}//${url.host}` });
-  }
+function unsafe({ protocol, host }: URL, subject?: 'files'): AssessmentError {
+  return new AssessmentError('insecureUrl', { subject, detail: `${protocol}//${host}` });
 }
 
 function isLoopback(hostname: string): boolean {
@@ -68,9 +70,18 @@ function isThisMachine(hostname: string): boolean {
   return /(^|\.)localhost\.?$/.test(hostname) || isIn(thisMachine, hostname);
 }
 
-/** Also for an IPv4 address written as IPv6. */
-function isIn(networks: BlockList, hostname: string): boolean {
+function networks(...ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    if (isIP(address) === 6) list.addSubnet(address, Number(bits), 'ipv6');
+    else for (const prefix of ipv4Prefixes) list.addSubnet(`${prefix}${address}`, 96 + Number(bits), 'ipv6');
+  }
+  return list;
+}
+
+function isIn(list: BlockList, hostname: string): boolean {
   const address = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(address);
-  return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6');
+  return family !== 0 && list.check(family === 4 ? `::ffff:${address}` : address, 'ipv6');
 }

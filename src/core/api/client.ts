@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { AssessmentError } from '../errors.ts';
+import { AssessmentError, type ErrorData, type ErrorKind } from '../errors.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { originOf, toPresignedUrl } from './address.ts';
 import type { TokenSource } from './credentials.ts';
@@ -38,7 +38,6 @@ interface ClientOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  /** 30 s for a call and 2 min for a transfer by default. */
   readonly idle?: IdleLimits;
 }
 
@@ -77,14 +76,14 @@ export class AssessmentClient {
     this.#idle = options.idle ?? defaultIdleLimits;
   }
 
-  /** Reserves storage (docs/api.md, section 4.1). A lost reply leaves a reservation that only expires. */
+  /** Reserves storage. A lost reply leaves a reservation that only expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
     const body = { content_length: bytes };
     const call = this.#call('input-files/get-upload-url', reserveUpload, body, options);
-    return namingNotFound('organization', call);
+    return adding({ subject: 'organization' }, call, 'notFound');
   }
 
-  /** Sends an archive once, without a token (docs/api.md, section 4.1). */
+  /** Sends an archive once, without a token. */
   async putArchive(
     target: UploadUrl,
     archive: HashedFile,
@@ -108,7 +107,7 @@ export class AssessmentClient {
     return this.#fileCall('delete', fileId, options);
   }
 
-  /** Starts a run and spends credits (docs/api.md, section 4.2). Repeated or cancelled only if the service cannot have accepted it. */
+  /** Starts a run and spends credits. Repeated or cancelled only if the service cannot have accepted it. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,
@@ -119,18 +118,18 @@ export class AssessmentClient {
     return reply.workflow_run_id;
   }
 
-  /** Asks for a run's status, once (docs/api.md, section 4.2): the poll schedule repeats it. */
+  /** Asks for a run's status, once: the poll schedule repeats it. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
     const operation = { request: runRequestSchema, reply: this.#descriptionSchema, policy: once };
     return this.#call(`workflows/${workflow}/describe`, operation, { workflow_run_id: runId }, options);
   }
 
-  /** Asks for a run's end, once (docs/api.md, section 4.2): the caller judges each failure, and sends again. */
+  /** Asks for a run's end, once: the caller judges each failure, and sends again. */
   async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
     await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }
 
-  /** Downloads an artifact into a file, each attempt with a new address (docs/api.md, section 4.2). Returns its length in bytes. */
+  /** Downloads an artifact into a file, each attempt with a new address. Returns its length in bytes. */
   async downloadArtifact(
     workflow: string,
     runId: string,
@@ -142,7 +141,7 @@ export class AssessmentClient {
       const body = { workflow_run_id: runId, artifact_name: artifact };
       const path = `workflows/${workflow}/get-artifact-download-url`;
       const call = this.#call(path, getArtifactUrl, body, options);
-      const address = await namingNotFound('artifact', call);
+      const address = await adding({ subject: 'artifact' }, call, 'notFound');
       const url = toPresignedUrl(address.url, this.#options.baseUrl);
       return this.#logged('GET', `${url.origin} (artifact)`, () =>
         getFile(url, file, { ...options, ...this.#transferOptions }),
@@ -151,10 +150,7 @@ export class AssessmentClient {
     const mayRetry = (error: AssessmentError): boolean =>
       idempotent.mayRetry(error) || error.kind === 'addressRefused';
     const { attempts = idempotent.attempts } = options;
-    return withRetry({ attempts, mayRetry }, attempt, {
-      ...this.#options,
-      signal: options.signal,
-    });
+    return withRetry({ attempts, mayRetry }, attempt, { ...this.#options, signal: options.signal });
   }
 
   async #fileCall(change: string, fileId: string, options: CallOptions): Promise<void> {
@@ -172,82 +168,85 @@ export class AssessmentClient {
   /** Checks the request, sends it as the policy allows, refreshes the token once on 401, and checks the reply. */
   async #call<Body, Reply>(
     path: string,
-    operation: Operation<Body, Reply>,
+    { request, reply, policy }: Operation<Body, Reply>,
     body: Body,
     { signal, beforeSend }: CallOptions,
   ): Promise<Reply> {
-    const { baseUrl, organizationId, clock } = this.#options;
+    const { baseUrl, organizationId, clock, token: tokens, passwords } = this.#options;
     const origin = originOf(baseUrl);
-    const { policy } = operation;
-    const checked = operation.request.safeParse(body);
+    const isUnsent = true;
+    const checked = request.safeParse(body);
     if (!checked.success) {
       const subject = checked.error.issues[0]?.path.join('.') ?? '';
-      throw new AssessmentError('badSetting', { subject }, { cause: checked.error });
+      throw new AssessmentError('badSetting', { subject, isUnsent }, { cause: checked.error });
     }
     const url = new URL(`${baseUrl}/o/${encodeURIComponent(organizationId)}/${path}`);
-    const abortedBy = policy.isNeverAborted === true ? undefined : signal;
-    let token = await this.#options.token.get(signal);
-    if (token === undefined) throw new AssessmentError('notSignedIn', { origin });
-    this.#passwords = (await this.#options.passwords?.()) ?? [];
-    const send = () => {
-      const current = token ?? '';
-      this.#sentTokens.add(current);
-      return withRetry(
-        policy,
-        async () => {
-          await beforeSend?.();
-          signal?.throwIfAborted();
-          return this.#logged('POST', path, () =>
-            postJson(url, checked.data, {
-              token: current,
-              secrets: this.#secrets,
-              signal: abortedBy,
-              idleMs: this.#idle.jsonMs,
-              clock,
-            }),
-          );
-        },
-        { ...this.#options, signal },
-      );
+    const send = (token: string) => {
+      this.#sentTokens.add(token);
+      const attempt = async () => {
+        await beforeSend?.();
+        signal?.throwIfAborted();
+        return postJson(url, checked.data, {
+          token,
+          secrets: this.#secrets,
+          signal: policy.isNeverAborted === true ? undefined : signal,
+          idleMs: this.#idle.jsonMs,
+          clock,
+        });
+      };
+      return withRetry(policy, attempt, { ...this.#options, signal });
     };
-    let reply: Awaited<ReturnType<typeof postJson>>;
-    try {
-      reply = await send();
-    } catch (error) {
-      if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
-      token = await this.#options.token.refresh(token, signal);
-      if (token === undefined) throw error;
-      reply = await send();
-    }
-    const parsed = operation.reply.safeParse(reply.json);
-    if (parsed.success) return parsed.data;
-    const detail = inBrief(reply.json, this.#secrets);
-    throw new AssessmentError('badResponse', { status: reply.status, origin, subject: path, detail });
+    const sendAuthorized = async () => {
+      const token = await adding({ isUnsent }, tokens.get(signal));
+      if (token === undefined) throw new AssessmentError('notSignedIn', { origin, isUnsent });
+      this.#passwords = (await adding({ isUnsent }, Promise.resolve(passwords?.()))) ?? [];
+      try {
+        return await send(token);
+      } catch (error) {
+        if (!(error instanceof AssessmentError) || error.kind !== 'unauthorized') throw error;
+        const fresh = await adding({ isUnsent }, tokens.refresh(token, signal));
+        if (fresh === undefined) throw error;
+        return send(fresh);
+      }
+    };
+    return this.#logged('POST', path, async () => {
+      const { status, json } = await sendAuthorized();
+      const parsed = reply.safeParse(json);
+      if (parsed.success) return parsed.data;
+      const detail = inBrief(json, this.#secrets);
+      throw new AssessmentError('badResponse', { status, origin, subject: path, detail });
+    });
   }
 
+  /** Logs how an operation ended: a failure with what its provider needs, which holds neither token nor query. */
   async #logged<T>(method: string, place: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();
-    const took = (): string => `${String(Math.round(clock.monotonic() - start))} ms`;
+    const line = (outcome: string): string =>
+      `${method} ${place}: ${outcome}, ${String(Math.round(clock.monotonic() - start))} ms`;
     try {
       const result = await act();
-      log.debug(`${method} ${place}: ok, ${took()}`);
+      log.debug(line('ok'));
       return result;
     } catch (error) {
-      const outcome =
-        error instanceof AssessmentError ? `${error.message} ${String(error.data.status ?? '')}` : 'stopped';
-      log.debug(`${method} ${place}: ${outcome}, ${took()}`);
+      if (error instanceof AssessmentError) log.warn(line(factsOf(error)));
+      else log.debug(line('stopped'));
       throw error;
     }
   }
 }
 
-/** Gives `notFound` its `subject`: what the service does not know. */
-async function namingNotFound<T>(subject: 'organization' | 'artifact', call: Promise<T>): Promise<T> {
+function factsOf({ message, data: { status, requestId } }: AssessmentError): string {
+  const http = status === undefined ? '' : `HTTP ${String(status)}, `;
+  return `${http}${message}${requestId === undefined ? '' : `, request ID ${requestId}`}`;
+}
+
+/** Adds facts to the error of a call, or only to one of this kind. */
+async function adding<T>(facts: ErrorData, call: Promise<T>, kind?: ErrorKind): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (!(error instanceof AssessmentError) || error.kind !== 'notFound') throw error;
-    throw new AssessmentError(error.kind, { ...error.data, subject }, { cause: error });
+    if (!(error instanceof AssessmentError) || (kind ?? error.kind) !== error.kind) throw error;
+    throw new AssessmentError(error.kind, { ...error.data, ...facts }, { cause: error });
   }
 }

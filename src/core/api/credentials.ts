@@ -24,10 +24,21 @@ export function readTokenKey(key: string): { origin: string; organizationId: str
   return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
-/** Trims a pasted token. Throws `badSetting` unless it is visible ASCII, as a header needs: the error of the request would show the token. */
+/** What stands in place of a token. It is never shown: it may hold the token. */
+const faults = [
+  ['nothing', /^$/],
+  ['json', /^[[{]/],
+  ['quotes', /^(["'`]).*\1$/s],
+  ['null', /^(?:null|undefined|none)$/i],
+  ['words', /\s/],
+  ['characters', /[^\x21-\x7e]/],
+] as const;
+
+/** Trims a token. Throws `badSetting` unless it fits a header; `detail` says what it is instead. */
 export function toToken(text: string): string {
   const token = text.trim();
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new AssessmentError('badSetting', { subject: 'token' });
+  const [detail] = faults.find(([, pattern]) => pattern.test(token)) ?? [];
+  if (detail !== undefined) throw new AssessmentError('badSetting', { subject: 'token', detail });
   return token;
 }
 
@@ -65,7 +76,7 @@ export function storedToken(
   };
 }
 
-/** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand` without any output; `detail` says how it ended. */
+/** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand` without any output; `detail` says how it ended, or what it printed. */
 export async function runTokenCommand(command: readonly string[], signal?: AbortSignal): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
@@ -87,7 +98,8 @@ export async function runTokenCommand(command: readonly string[], signal?: Abort
   try {
     return toToken(output);
   } catch (cause) {
-    throw new AssessmentError('tokenCommand', { subject: program, detail: 'notOneLine' }, { cause });
+    const { detail } = (cause as AssessmentError).data;
+    throw new AssessmentError('tokenCommand', { subject: program, detail }, { cause });
   }
 }
 

@@ -5,13 +5,15 @@ import { AssessmentError } from '../errors.ts';
 import { flush, onDisk, replaceFile, toMark } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './sendRequest.ts';
-import { presignedFailure, replyFailure } from './failure.ts';
+import { replyFailure } from './failure.ts';
 import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 
 /** A longer reply to a call or an upload is a `badResponse`. */
-const maxReplyBytes = 4 * 1024 * 1024;
+const maxReplyBytes = 1024 * 1024;
 /** A JSON call may take so many times its idle limit in all: it delays every later poll of its run. */
 const maxIdleTimes = 4;
+/** After its last byte, an upload may stay silent so many times longer: a proxy may pass it on only then. */
+const maxStoringTimes = 5;
 
 /** How long a request may go without a byte in either direction, in milliseconds. */
 export interface IdleLimits {
@@ -58,12 +60,12 @@ export async function postJson(
     },
     async (response) => {
       const status = response.statusCode;
-      if (!accepted.includes(status)) throw await replyFailure(response, url, options);
+      if (!accepted.includes(status)) throw await replyFailure(response, url, 'service', options);
       const text = await readText(response, url);
       try {
         return { status, json: JSON.parse(text.replace(/^\uFEFF/, '')) as unknown };
       } catch {
-        throw await replyFailure(response, url, { ...options, body: text });
+        throw await replyFailure(response, url, 'service', { ...options, body: text });
       }
     },
   );
@@ -113,13 +115,14 @@ export async function putFile(
           expectsContinue,
           signal: options.signal,
           idleMs: options.idleMs,
+          answerMs: maxStoringTimes * options.idleMs,
         },
         async (response) => {
           const status = response.statusCode ?? 0;
-          if (status < 200 || status > 299) throw await presignedFailure(response, url, options);
+          if (status < 200 || status > 299) throw await replyFailure(response, url, 'storage', options);
           const body = await readText(response, url);
           if (isPage(body, response.headers['content-type']))
-            throw await presignedFailure(response, url, { ...options, body });
+            throw await replyFailure(response, url, 'storage', { ...options, body });
           if (passed < bytes) throw new AssessmentError('addressRefused', { status, origin: url.origin });
         },
       );
@@ -147,13 +150,13 @@ export async function getFile(
     const bytes = await sendRequest(
       { method: 'GET', url, headers: {}, signal: options.signal, idleMs: options.idleMs },
       async (response) => {
-        if (response.statusCode !== 200) throw await presignedFailure(response, url, options);
+        if (response.statusCode !== 200) throw await replyFailure(response, url, 'storage', options);
         const file = await onDisk(open(temporary, 'w+', 0o600));
         try {
           const length = await save(response, url, file, options);
           const body = bodyText(await readStartOf(file), response.headers);
           if (isPage(body, response.headers['content-type']) || compressionOf(body) !== undefined)
-            throw await presignedFailure(response, url, { ...options, body });
+            throw await replyFailure(response, url, 'storage', { ...options, body });
           return length;
         } finally {
           await onDisk(file.close());
@@ -187,9 +190,6 @@ async function save(
     measured = { bytes, at };
   }
   await onDisk(flush(file));
-  const promised = response.headers['content-length'];
-  if (promised !== undefined && Number(promised) !== bytes)
-    throw new AssessmentError('connectionLost', { limit: Number(promised), actual: bytes });
   return bytes;
 }
 

@@ -23,10 +23,13 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
 const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 
+/** Storage also replays what an upload declared, which leaves the bytes as they are: `aws-chunked`, `none`, a charset. */
+const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
+
 /** A body by its charset, else as UTF-8. No request asks for a compressed one, so such a body is only named. */
 export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
-  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (body.length > 0 && encoding !== 'identity') return `${compressed}${encoding}`;
+  const encoding = compression.exec(headers['content-encoding'] ?? '')?.[1]?.toLowerCase();
+  if (body.length > 0 && encoding !== undefined) return `${compressed}${encoding}`;
   if (body[0] === 0x1f && body[1] === 0x8b) return `${compressed}gzip`;
   const [, name = 'utf-8'] =
     charset.exec(headers['content-type'] ?? '') ?? metaCharset.exec(body.toString('latin1', 0, 2_048)) ?? [];
@@ -78,6 +81,16 @@ const maxReadLength = 16 * 1024;
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
   const message = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return message === '' ? undefined : message;
+}
+
+const idHeader = /(?:request|correlation)-?id$|^cf-ray$/;
+const idInBody = /\brequest[_-]?id["']?\s?[:>=]\s?["']?([\w.:/+=-]{1,100})/i;
+
+/** What the service calls a request, by a header or the body of an error: as `inBrief`. */
+export function requestIdIn(headers: http.IncomingHttpHeaders, body: string, secrets: readonly string[]) {
+  const named = Object.entries(headers).find(([name]) => idHeader.test(name));
+  const id = named?.[1] ?? idInBody.exec(body)?.[1];
+  return id === undefined ? undefined : inBrief(id, secrets);
 }
 
 /** A value from the service as text: redacted, one visible line, at most 500 characters. */

@@ -1,5 +1,5 @@
 import { AssessmentError } from '../errors.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock, Logger } from '../ports.ts';
 
 export interface RetryPolicy {
   readonly attempts: number;
@@ -26,7 +26,7 @@ const maxWaitMs = 120_000;
 export async function withRetry<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,
-  deps: { clock: Clock; random: () => number; signal?: AbortSignal | undefined },
+  deps: { clock: Clock; log: Logger; random: () => number; signal?: AbortSignal | undefined },
 ): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -37,7 +37,9 @@ export async function withRetry<T>(
       const asked = error.data.retryAfterMs ?? 0;
       if (asked > maxWaitMs) throw error;
       const jitter = deps.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1));
-      await deps.clock.sleep(asked + jitter, deps.signal);
+      const waitMs = Math.round(asked + jitter);
+      deps.log.debug(`${error.message}, again in ${String(waitMs)} ms`);
+      await deps.clock.sleep(waitMs, deps.signal);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Default imports: VS Code's proxy support patches these two objects, and a named import would miss the patch.
 import http from 'node:http';
 import https from 'node:https';
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AssessmentError } from '../errors.ts';
 import { transportFailure } from './failure.ts';
@@ -20,10 +21,12 @@ export interface OutgoingRequest {
   readonly expectsContinue?: boolean;
   readonly signal: AbortSignal | undefined;
   /**
-   * The longest time without a byte in either direction: then the request fails with `timeout`, or with `unsent` before a connection. Without
-   * `totalMs`, a response that is not a download must also end this long after its head.
+   * The longest time without a byte in either direction: then the request fails with `timeout`, or with `unsent` before
+   * a connection. Without `totalMs`, a response that is not a download must also end this long after its head.
    */
   readonly idleMs: number;
+  /** Instead of `idleMs`, between the end of a written body and the head of the response. */
+  readonly answerMs?: number;
   readonly totalMs?: number;
 }
 
@@ -33,120 +36,153 @@ export async function sendRequest<T>(
   read: (response: http.IncomingMessage) => Promise<T>,
 ): Promise<T> {
   request.signal?.throwIfAborted();
-  const transport = request.url.protocol === 'https:' ? https : http;
-  // Node follows no redirects. No pooling either: a pooled socket that died while idle would make a dispatch fail with no way to know whether it arrived.
-  const headers = { ...request.headers, Connection: 'close' };
-  const outgoing = transport.request(request.url, { method: request.method, headers });
-  // Not among the headers above: they would be written at once, and a second time by VS Code's agent for proxies of plain HTTP.
-  if (request.expectsContinue === true) outgoing.setHeader('Expect', '100-continue');
-  // Once there is a response, it reports a stop made here as a reset connection.
-  let stopped: unknown;
-  /** Rejects when the request stops or ends. */
-  const ended = Promise.withResolvers<never>();
-  ended.promise.catch(() => undefined);
-  const stop = (error: unknown): void => {
-    stopped ??= error;
-    outgoing.destroy(error instanceof Error ? error : undefined);
-    // A request without a socket reports its end only once it gets one.
-    ended.reject(error);
-  };
-  const abort = (): void => stop(new DOMException('Cancelled', 'AbortError'));
-  request.signal?.addEventListener('abort', abort, { once: true });
-  let sending: Promise<void> | undefined;
-  let sendBody = (): void => undefined;
-  let continues: NodeJS.Timeout | undefined;
-  // Nothing leaves before the socket has connected; through a proxy there is no socket before the tunnel stands.
-  let mayBeSent = false;
-  const noteConnected = (): void => {
-    mayBeSent = true;
-    if (request.expectsContinue === true) continues = setTimeout(() => sendBody(), maxContinueMs);
-  };
-  outgoing.on('socket', (socket) => {
-    if (request.expectsContinue === true) outgoing.flushHeaders();
-    // TLS sends nothing of the request before its handshake is over, and has no `connect` over another kind of stream.
-    const isShakingHands = 'secureConnecting' in socket && socket.secureConnecting === true;
-    if (isShakingHands) socket.once('secureConnect', noteConnected);
-    else if (socket.connecting) socket.once('connect', noteConnected);
-    else if (!socket.destroyed) noteConnected();
-  });
-  const { origin } = request.url;
-  const expire = (limit: number): void =>
-    stop(
-      mayBeSent
-        ? new AssessmentError('timeout', { origin, limit })
-        : new AssessmentError('unsent', { origin, limit, detail: 'ETIMEDOUT' }),
-    );
-  const idle = setTimeout(expire, request.idleMs, request.idleMs);
-  let total =
-    request.totalMs === undefined ? undefined : setTimeout(expire, request.totalMs, request.totalMs);
-  try {
+  return new Exchange(request).pass(read);
+}
+
+class Exchange {
+  readonly #request: OutgoingRequest;
+  readonly #outgoing: http.ClientRequest;
+  readonly #stop = new AbortController();
+  /** Its reason counts: a response reports a stop made here as a reset connection. */
+  readonly #ended: AbortSignal;
+  /** A request without a socket reports its end only once it gets one. */
+  readonly #untilEnded: Promise<never>;
+  /** True once the request may leave: through a proxy's tunnel, and after the handshake of TLS. */
+  #isReady = false;
+  #hasReply = false;
+  #sending: Promise<void> | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  constructor(request: OutgoingRequest) {
+    this.#request = request;
+    const { url, method, signal } = request;
+    const transport = url.protocol === 'https:' ? https : http;
+    // No pooling: after a pooled socket that died while idle, nobody would know whether a dispatch arrived.
+    const headers = { ...request.headers, Connection: 'close' };
+    this.#outgoing = transport.request(url, { method, headers });
+    this.#ended = AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]);
+    this.#untilEnded = new Promise((_resolve, reject) => {
+      this.#ended.addEventListener('abort', () => {
+        this.#outgoing.destroy(this.#ended.reason as Error);
+        reject(this.#ended.reason as Error);
+      });
+    });
+    this.#untilEnded.catch(() => undefined);
+  }
+
+  async pass<T>(read: (response: http.IncomingMessage) => Promise<T>): Promise<T> {
+    const { url, signal } = this.#request;
+    try {
+      const response = await this.#response();
+      try {
+        const result = await read(response);
+        // A service that answers before it has the whole body has not accepted it.
+        await Promise.race([this.#sending, this.#untilEnded]);
+        return result;
+      } finally {
+        response.destroy();
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw transportFailure(this.#ended.reason ?? error, url, this.#isReady);
+    } finally {
+      for (const timer of [this.#silence, ...this.#timers]) clearTimeout(timer);
+      this.#stop.abort(new Error('the request is over'));
+      // The caller may then reuse or close the source of the body.
+      await this.#sending?.catch(() => undefined);
+    }
+  }
+
+  /** Sends the request and its body. Resolves at the head of the response. */
+  async #response(): Promise<http.IncomingMessage> {
+    const { url, method, body, expectsContinue, idleMs, totalMs } = this.#request;
+    const outgoing = this.#outgoing;
+    this.#limitSilence(idleMs);
+    if (totalMs !== undefined) this.#timers.push(this.#limit(totalMs));
     const replied = new Promise<http.IncomingMessage>((resolve, reject) => {
-      let hasReply = false;
+      outgoing.on('socket', (socket) => this.#useSocket(socket));
       outgoing.on('response', (response) => {
-        hasReply = true;
+        this.#hasReply = true;
         resolve(response);
       });
       // Errors after the response surface on the response; this listener keeps them from being unhandled.
       outgoing.on('error', reject);
-      const { body } = request;
-      if (body === undefined || Buffer.isBuffer(body)) {
-        outgoing.end(body);
-        return;
-      }
-      const write = async (chunk: Uint8Array): Promise<void> => {
-        // What has arrived is read first, which takes two turns of the event loop: writing to a connection that the service has closed
-        // fails, and takes a refusal that waits to be read with it.
-        await nextTurn();
-        await nextTurn();
-        if (hasReply) throw new Error('a reply came before the end of the body');
-        await writeChunk(outgoing, chunk, ended.promise);
-        idle.refresh();
-      };
-      sendBody = () => {
-        if (hasReply || sending !== undefined) return;
-        sending = body(write).then(() => void outgoing.end());
-        // After a reply the connection may close: what it said counts.
-        sending.catch((error: unknown) => {
-          if (!hasReply || error instanceof AssessmentError) stop(error);
-        });
-      };
-      if (request.expectsContinue === true) outgoing.once('continue', sendBody);
-      else sendBody();
     });
-    const response = await Promise.race([replied, ended.promise]);
-    const isDownload = request.method === 'GET' && response.statusCode === 200;
-    if (!isDownload) total ??= setTimeout(expire, request.idleMs, request.idleMs);
-    response.on('data', () => idle.refresh());
-    response.pause();
-    try {
-      const result = await read(response);
-      // A service that answers before it has the whole body has not accepted it.
-      await Promise.race([sending, ended.promise]);
-      return result;
-    } finally {
-      response.destroy();
-    }
-  } catch (error) {
-    request.signal?.throwIfAborted();
-    throw transportFailure(stopped ?? error, request.url, mayBeSent);
-  } finally {
-    clearTimeout(idle);
-    clearTimeout(total);
-    clearTimeout(continues);
-    request.signal?.removeEventListener('abort', abort);
-    outgoing.destroy();
-    ended.reject(new Error('the request is over'));
-    // The caller may then reuse or close the source of the body.
-    await sending?.catch(() => undefined);
+    if (expectsContinue === true) {
+      // Not a header from the start: it would be written at once, and again by VS Code's agent for proxies of plain HTTP.
+      outgoing.setHeader('Expect', '100-continue');
+      outgoing.once('continue', () => this.#sendBody());
+    } else if (typeof body === 'function') this.#sendBody();
+    else outgoing.end(body);
+    const response = await Promise.race([replied, this.#untilEnded]);
+    const { statusCode: status } = response;
+    // VS Code's agent passes on how a proxy refused the tunnel.
+    if (!this.#isReady) throw new AssessmentError('proxy', { origin: url.origin, status, isUnsent: true });
+    this.#limitSilence(idleMs);
+    const isDownload = method === 'GET' && status === 200;
+    if (totalMs === undefined && !isDownload) this.#timers.push(this.#limit(idleMs));
+    response.on('data', () => this.#silence?.refresh());
+    return response.pause();
   }
-}
 
-/** Resolves when the chunk is written; `ended` ends the wait of a request that never gets a connection. */
-function writeChunk(outgoing: http.ClientRequest, chunk: Uint8Array, ended: Promise<never>): Promise<void> {
-  const written = new Promise<void>((resolve, reject) => {
-    outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));
-  });
-  return Promise.race([written, ended]);
+  #limit(limit: number): NodeJS.Timeout {
+    const { origin } = this.#request.url;
+    return setTimeout(() => {
+      const failure = this.#isReady
+        ? new AssessmentError('timeout', { origin, limit })
+        : new AssessmentError('unsent', { origin, limit, detail: 'ETIMEDOUT', isUnsent: true });
+      this.#stop.abort(failure);
+    }, limit);
+  }
+
+  #limitSilence(ms: number): void {
+    clearTimeout(this.#silence);
+    this.#silence = this.#limit(ms);
+  }
+
+  #useSocket(socket: Socket): void {
+    const { url, expectsContinue } = this.#request;
+    if (expectsContinue === true) this.#outgoing.flushHeaders();
+    const isTls = url.protocol === 'https:';
+    const isPending = isTls
+      ? !('secureConnecting' in socket) || socket.secureConnecting === true
+      : socket.connecting;
+    const onReady = (): void => {
+      this.#isReady = true;
+      if (expectsContinue === true) this.#timers.push(setTimeout(() => this.#sendBody(), maxContinueMs));
+    };
+    if (isPending) socket.once(isTls ? 'secureConnect' : 'connect', onReady);
+    else if (!socket.destroyed) onReady();
+  }
+
+  #sendBody(): void {
+    const { body, answerMs } = this.#request;
+    if (typeof body !== 'function' || this.#hasReply || this.#sending !== undefined) return;
+    const onSent = (): void => {
+      const waits = answerMs !== undefined && !this.#hasReply && !this.#ended.aborted;
+      if (waits) this.#limitSilence(answerMs);
+    };
+    this.#sending = body((chunk) => this.#write(chunk)).then(() => void this.#outgoing.end(onSent));
+    // After a reply the connection may close: what it said counts.
+    this.#sending.catch((error: unknown) => {
+      if (!this.#hasReply || error instanceof AssessmentError) this.#stop.abort(error);
+    });
+  }
+
+  async #write(chunk: Uint8Array): Promise<void> {
+    // What has arrived is read first, which takes two turns of the event loop: writing to a connection that the service
+    // has closed fails, and takes a refusal that waits to be read with it.
+    await nextTurn();
+    await nextTurn();
+    if (this.#hasReply) throw new Error('a reply came before the end of the body');
+    const written = new Promise<void>((resolve, reject) => {
+      this.#outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));
+    });
+    // A request that never gets a connection never writes.
+    await Promise.race([written, this.#untilEnded]);
+    this.#silence?.refresh();
+  }
 }
 
 /** Throws `badResponse` past `maxBytes`. */

@@ -9,7 +9,7 @@ import {
   type TokenSource,
 } from '../../core/api/credentials.ts';
 import type { HostSecrets } from '../../core/api/boundedSecrets.ts';
-import { AssessmentError } from '../../core/errors.ts';
+import { AssessmentError, knownError } from '../../core/errors.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { backoff } from '../../core/run/state/delays.ts';
@@ -87,8 +87,9 @@ export class Accounts {
     try {
       ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
     } catch (error) {
-      // The service answers this only to a valid token and organization.
-      if (error instanceof AssessmentError && error.kind === 'capacity') return;
+      // The service answers this only to a valid token and organization, a proxy's page to any.
+      const { kind, data } = knownError(error);
+      if (kind === 'capacity' && data.isPage !== true) return;
       throw error;
     }
     try {

@@ -1,7 +1,6 @@
 import { homedir, release } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
-import { failedPart } from '../../core/api/connection.ts';
 import { isAbortError, knownError, systemCode } from '../../core/errors.ts';
 import type { Disposable, Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
@@ -13,6 +12,7 @@ import { withProgress } from '../progress.ts';
 import { readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { type Accounts, currentDestination } from './accounts.ts';
+import { failedPart } from './testConnection.ts';
 
 const t = vscode.l10n.t;
 

@@ -1,25 +1,16 @@
 import * as vscode from 'vscode';
 import { originOf, toBaseUrl } from '../../core/api/address.ts';
 import { toToken } from '../../core/api/credentials.ts';
-import { type ConnectionPart, failedPart } from '../../core/api/connection.ts';
-import { AssessmentError, isAbortError } from '../../core/errors.ts';
-import type { Logger } from '../../core/ports.ts';
+import { isAbortError } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { extensionId } from '../runs/runLink.ts';
 import { describeError } from '../errors/messages.ts';
 import { openSetting } from '../errors/errorActions.ts';
 import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';
-import {
-  type Destination,
-  hasTokenCommand,
-  readDestination,
-  readRawDestination,
-  writeDestination,
-} from '../settings.ts';
+import { type Destination, hasTokenCommand, readRawDestination, writeDestination } from '../settings.ts';
 import { askInDialog, showError, showInformation } from '../showMessage.ts';
 import type { Accounts } from './accounts.ts';
-import { inBackground } from '../../core/yieldingWork.ts';
 
 const t = vscode.l10n.t;
 
@@ -214,35 +205,4 @@ export async function signOut(accounts: Accounts): Promise<void> {
       ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
       : t('You weren’t signed in.'),
   );
-}
-
-/** Calls the service as an assessment does. Says which part of the connection fails. */
-export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
-  try {
-    const destination = readDestination();
-    if (destination === undefined) throw new AssessmentError('notSignedIn');
-    await withProgress(t('Testing the connection…'), (_report, signal) =>
-      accounts.check(destination, { signal }),
-    );
-  } catch (error) {
-    const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
-    if (part === undefined) throw error;
-    const { message, actions } = describeError(error);
-    const text = t('Connection test failed ({0}): {1}', connectionLabel(part), message);
-    inBackground(showError(text, ...actions), log);
-    return;
-  }
-  void showInformation(t('The connection works. The base URL, the token, and the organization are correct.'));
-}
-
-function connectionLabel(part: ConnectionPart): string {
-  return {
-    address: t('base URL'),
-    network: t('network'),
-    proxy: t('proxy'),
-    certificate: t('certificate'),
-    service: t('service'),
-    token: t('token'),
-    organization: t('organization'),
-  }[part];
 }

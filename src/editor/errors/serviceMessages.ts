@@ -8,15 +8,19 @@ import { type Messages, openSetting, type RetryAdvice, showLog, signInAgain } fr
 
 const t = vscode.l10n.t;
 
-/** Quotes the service after a sentence. */
-export function saidBy({ detail }: AssessmentError['data'], quote = messageOf): string {
-  if (detail === undefined || detail === '') return '';
-  const compression = compressionOf(detail);
-  return ` ${compression === undefined ? quote(detail) : t('The response is compressed ({0}), although this wasn’t requested.', compression)}`;
+/** Quotes the service after a sentence, or says that a page came with its status. */
+export function saidBy({ detail = '', isPage }: AssessmentError['data']): string {
+  const page =
+    isPage === true ? ` ${t('A web page came with the response, so a proxy may have sent it.')}` : '';
+  return page + quoted(detail, isPage);
 }
 
-function messageOf(detail: string): string {
-  return t('Message from the service: {0}', detail);
+function quoted(detail: string, isPage: boolean | undefined): string {
+  if (detail === '') return '';
+  const compression = compressionOf(detail);
+  if (compression !== undefined)
+    return ` ${t('The response is compressed ({0}), although this wasn’t requested.', compression)}`;
+  return ` ${isPage === true ? t('Text of the page: {0}', detail) : t('Message from the service: {0}', detail)}`;
 }
 
 export function serviceMessages(
@@ -27,7 +31,7 @@ export function serviceMessages(
   const origin = failure.origin ?? t('the service');
   const said = saidBy(failure);
   const detail = failure.detail ?? '';
-  const onPage = saidBy(failure, () => t('Text of the page: {0}', detail));
+  const onPage = quoted(detail, true);
   return {
     unauthorized: () => [
       t(
@@ -88,7 +92,11 @@ export function serviceMessages(
     ],
     rateLimited: () => [t('The service received too many requests.') + later + said],
     serverError: () => [
-      t('The service reported an error ({0}).', failure.status ?? 500) + later + said,
+      (failure.isPage === true
+        ? t('The service, or a proxy before it, reported an error ({0}).', failure.status ?? 500)
+        : t('The service reported an error ({0}).', failure.status ?? 500)) +
+        later +
+        said,
       showLog(),
     ],
     badResponse: () => [
@@ -136,9 +144,8 @@ export function serviceMessages(
           ]
         : [
             t(
-              '{0} can’t be reached ({1}). Check the network, the base URL, and the proxy settings.',
-              origin,
-              detail,
+              '{0} can’t be reached. Check the network, the base URL, and the proxy settings.',
+              detail === '' ? origin : `${origin} (${detail})`,
             ),
             openSetting('whitebox.baseUrl'),
             showLog(),
@@ -154,7 +161,10 @@ export function serviceMessages(
       showLog(),
     ],
     proxy: () => [
-      t('The proxy refused the connection to {0}. Check the http.proxy setting and its credentials.', origin),
+      t(
+        'The proxy refused the connection to {0}. Check the http.proxy setting and its credentials.',
+        failure.status === undefined ? origin : `${origin} (HTTP ${String(failure.status)})`,
+      ),
       openSetting('http.proxy'),
     ],
     intercepted: () =>
@@ -180,7 +190,7 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              'The service returned a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine or a link-local address. Contact your service provider.',
+              'The service returned a URL for files that isn’t safe to use. The URL isn’t https, contains a user name, or points to this machine, a link-local address, or cloud metadata. Contact your service provider.',
             ),
             showLog(),
           ]

@@ -9,7 +9,13 @@ export function describeBadSetting(subject: string, values: string | undefined):
   const inSettings = (message: string): Message => [message, openSetting(key)];
   switch (subject) {
     case 'baseUrl':
-      return inSettings(t('Enter a URL such as https://assessment.example.com/v1.'));
+      return inSettings(
+        values === 'noScheme'
+          ? t(
+              'The URL must begin with https://. Enter a URL such as https://assessment.example.com/v1. For a service on this machine, http://localhost:9000 also works.',
+            )
+          : t('Enter a URL such as https://assessment.example.com/v1.'),
+      );
     case 'settings.json':
       return [
         t(
@@ -19,7 +25,11 @@ export function describeBadSetting(subject: string, values: string | undefined):
         openSettingsFile(),
       ];
     case 'token':
-      return [t('A token is one line of letters, digits, and symbols, without spaces.')];
+      return [
+        t(
+          'A token is one line of letters, digits, and symbols, without spaces. Enter it without quotation marks around it.',
+        ),
+      ];
     case 'notification.webhookEndpointIds':
       return inSettings(t('The {0} setting must be a list of at most 100 IDs, none of them empty.', key));
     case 'runs.retainLocalDays':
@@ -79,22 +89,45 @@ export function describeTokenCommand(program: string, detail: string | undefined
         return t(
           'The token command printed the same token that the service refused. Run the command in a terminal, and sign in again to the tool that issues the token.',
         );
-      case 'notOneLine':
-        return t(
-          'The output of the token command {0} isn’t a token. The command must print exactly one line without spaces, and nothing else.',
-          program,
-        );
       case 'noAnswer':
         return t(
           'The token command {0} didn’t finish within 30 seconds. Run it in a terminal. It may be waiting for input.',
           program,
         );
-      default:
+      default: {
+        const printed = printedInstead(detail);
+        if (printed !== undefined)
+          return t(
+            'The token command {0} printed {1} instead of a token. The command must print one line with the token, and nothing else.',
+            program,
+            printed,
+          );
         return t(
           'The token command {0} failed. To see why, run it in a terminal.',
           detail === undefined ? program : `${program} (${detail})`,
         );
+      }
     }
   };
   return [why(), openSetting('whitebox.tokenCommand'), showLog()];
+}
+
+/** What the token command printed, without showing it. */
+function printedInstead(detail: string | undefined): string | undefined {
+  switch (detail) {
+    case 'nothing':
+      return t('nothing');
+    case 'json':
+      return t('JSON');
+    case 'quotes':
+      return t('text in quotation marks');
+    case 'null':
+      return t('an empty value (such as “null”)');
+    case 'words':
+      return t('more than one word');
+    case 'characters':
+      return t('characters that can’t be in a token');
+    default:
+      return undefined;
+  }
 }

@@ -121,12 +121,13 @@ export function stateLabel(run: Run): string {
 }
 
 /** Why a dispatch has no usable response. Never suggests to try again, which may cost twice. */
-export function lostAnswerLabel({ kind, status }: RunIn<'unknown'>['reason']): string {
+export function lostAnswerLabel({ kind, status, isPage }: RunIn<'unknown'>['reason']): string {
   if (kind === 'interrupted')
     return t('The window that sent the start request closed or stopped responding.');
   if (status === undefined) return t('No response was received.');
   if (kind === 'intercepted')
     return t('A web page came back instead of the service’s response (HTTP {0}).', status);
+  if (isPage === true) return t('The service, or a proxy before it, responded with HTTP {0}.', status);
   return kind === 'badResponse'
     ? t('The response can’t be used (HTTP {0}).', status)
     : t('The service responded with HTTP {0}.', status);

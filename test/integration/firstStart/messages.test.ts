@@ -16,10 +16,12 @@ describe('a message', () => {
   const service = signInEachTest();
 
   /** The message after this answer of the service. */
-  const testConnection = async (status: number, body?: object): Promise<string> => {
-    const reply = { kind: 'reply', status, ...(body && { body: JSON.stringify(body) }) } as const;
-    service().addFault({ match: { path: '/get-upload-url' }, before: reply });
+  const testConnection = async (status: number, body?: object | string): Promise<string> => {
+    const text = typeof body === 'object' ? JSON.stringify(body) : (body ?? '');
+    const reply = { kind: 'reply', status, body: text } as const;
+    const undo = service().addFault({ match: { path: '/get-upload-url' }, before: reply });
     await call('testConnection');
+    undo();
     return shownTexts().join('\n');
   };
   const assertPlain = (text: string, part: string): void => {
@@ -51,6 +53,15 @@ describe('a message', () => {
     assert.doesNotMatch(text, /work: .*(token|organization)/);
   });
 
+  it('F191 of a connection test believes a full storage from the service, and not from a page', async () => {
+    assert.match(await testConnection(413, { message: 'Full.' }), /^The connection works\./);
+    const ofProxy = await testConnection(413, '<html><title>Too large</title></html>');
+    assert.match(
+      ofProxy,
+      /\nConnection test failed \(service\): .* a proxy may have sent it\. Text of the page: Too large$/,
+    );
+  });
+
   it('F127 is on one line, with control characters made visible', async () => {
     const text = await testConnection(400, { message: 'a\u001b[2K\u202eb\r\nc' });
     assert.ok(text.includes('Message from the service: a\\u{001B}[2K\\u{202E}b c'), text);
@@ -78,6 +89,23 @@ const sentences: Readonly<Record<string, readonly Described[]>> = {
   'F170 is a proxy or a sign-in page if a page came instead of an answer': [
     ['intercepted', page, /^A web page came back (?!.*Message from the service).* https:\/\/service\.example .*proxy or a network sign-in page.* base URL\. .*Guest network$/],
     ['intercepted', { ...page, subject: 'files' }, /, the service’s file storage (?!.*Message from the service).*proxy or a network sign-in page.*Nothing was confirmed or saved\. .*Guest network$/],
+  ],
+  'F191 is the status, and says that a page came with it': [
+    ['serverError', { ...page, status: 502, isPage: true }, /^The service, or a proxy before it, reported an error \(502\)\..* web page came .*Guest network$/],
+    ['addressRefused', { ...page, status: 403, isPage: true }, /refused the transfer \(403\)\..* web page came .*Guest network$/],
+    ['serverError', { ...page, status: 502 }, /^The service reported an error \(502\)\..* Message from the service: Guest network$/],
+  ],
+  'F193 is the network, the proxy, or the certificate': [
+    ['unsent', { origin: 'https://service.example', isUnsent: true }, /^https:\/\/service\.example can’t be reached\. /],
+    ['unsent', { origin: 'https://service.example', detail: 'ECONNRESET' }, /^https:\/\/service\.example \(ECONNRESET\) can’t/],
+    ['proxy', { origin: 'https://service.example', status: 502 }, /^The proxy refused .*service\.example \(HTTP 502\)\. /],
+  ],
+  'F198 is what a token command printed, without showing it, or a missing scheme': [
+    ['tokenCommand', of('invented', 'quotes'), /^The token command invented printed text in quotation marks instead of a token\./],
+    ['tokenCommand', of('invented', 'json'), / printed JSON instead of a token\./],
+    ['tokenCommand', of('invented', 'null'), / printed an empty value \(such as “null”\) instead of a token\./],
+    ['tokenCommand', of('invented', 'ENOENT'), /^The token command invented \(ENOENT\) failed\./],
+    ['badSetting', of('baseUrl', 'noScheme'), /^The URL must begin with https:\/\/\. .*such as https:\/\//],
   ],
   'F155 has a button, since VS Code truncates a message without one': [
     ['badPairs', of('none'), /./, ['Show']],

@@ -25,13 +25,21 @@ test('http is accepted only on loopback', () => {
   }
 });
 
-test('F126 a presigned loopback URL is accepted only for a loopback service, and a link-local one never', () => {
+test('F126 a presigned loopback URL is accepted only for a loopback service, link-local and cloud metadata never', () => {
   const own =
-    '127.0.0.1 127.1 2130706433 localhost LOCALHOST. files.localhost 0.0.0.0 [::1] [::] [::ffff:127.0.0.1]'.split(
+    '127.0.0.1 127.1 2130706433 localhost LOCALHOST. files.localhost 0.0.0.0 [::1] [::] [::ffff:127.0.0.1] [64:ff9b::127.0.0.1]'.split(
       ' ',
     );
-  const linkLocal = '169.254.169.254 2852039166 [fe80::1] [febf::1] [::ffff:169.254.169.254]'.split(' ');
-  const others = 'store.example 10.0.0.1 192.168.1.1 [fd00::1] localhost.example 128.0.0.1'.split(' ');
+  const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192'];
+  const prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
+  const never = [
+    ...'2852039166 [fe80::1] [febf::1] [fd00:ec2::254] [fd20:ce::254]'.split(' '),
+    ...metadata.flatMap((host) => [host, ...prefixes.map((prefix) => `[${prefix}${host}]`)]),
+  ];
+  const others =
+    'store.example 10.0.0.1 192.168.1.1 [fd00::1] localhost.example 128.0.0.1 100.100.100.201 [64:ff9b::8.8.8.8]'.split(
+      ' ',
+    );
   const isTaken = (host: string, service: string): boolean => {
     try {
       toPresignedUrl(`https://${host}/x`, service);
@@ -45,14 +53,14 @@ test('F126 a presigned loopback URL is accepted only for a loopback service, and
   const here = ['http://127.0.0.1:8080/v1', 'http://localhost/v1', 'http://[::1]/v1'];
   for (const service of ['https://service.example/v1', 'https://10.0.0.1/v1', ...here]) {
     for (const host of own) assert.equal(isTaken(host, service), here.includes(service), host);
-    for (const host of linkLocal) assert.equal(isTaken(host, service), false, host);
+    for (const host of never) assert.equal(isTaken(host, service), false, host);
     for (const host of others) assert.equal(isTaken(host, service), true, host);
   }
 });
 
 test('F43 a URL with user information or another scheme is refused', () => {
   const texts =
-    'https://me@service.example https://me:secret@service.example file:///etc/passwd ftp://127.0.0.1/x data:,x';
+    'https://me@service.example https://me:secret@service.example file:///etc/passwd ftp://127.0.0.1/x';
   for (const text of texts.split(' ')) {
     assert.throws(() => toPresignedUrl(text, 'http://127.0.0.1/v1'), { kind: 'insecureUrl' }, text);
     assert.throws(() => toBaseUrl(text), { kind: 'insecureUrl' }, text);
@@ -68,6 +76,13 @@ test('a base URL that is invalid or has a query is an invalid setting', () => {
     'https://service.example#x',
   ];
   for (const text of texts) assert.throws(() => toBaseUrl(text), { kind: 'badSetting' }, text);
+});
+
+test('F198 a base URL without a scheme is said to be one', () => {
+  for (const text of ['localhost:9000', 'service.example', 'service.example:8443/v1', '10.0.0.1:80']) {
+    const isSaid = (error: AssessmentError): boolean => error.data.detail === 'noScheme';
+    assert.throws(() => toBaseUrl(text), isSaid, text);
+  }
 });
 
 test('F90 the error about a refused presigned URL does not contain it', () => {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import { tempFolder } from '../run/tempFolder.ts';
-import { failureOf, startRun, workflow } from './clientCalls.ts';
-import { fixedToken, listen, setUpClient } from './clientFixture.ts';
+import { archiveFile, exitedRun, failureOf, startRun, workflow } from './clientCalls.ts';
+import { fixedToken, listen, setUpClient, withToken } from './clientFixture.ts';
 
 describe('the client', () => {
   test('makes each call as the strict service requires', async (t) => {
@@ -115,7 +115,7 @@ describe('the client', () => {
 
   test('F90 keeps a shortened answer of the service about a run, without secrets', async (t) => {
     const { client, service } = await setUpClient(t);
-    const said = `https://store.example/a?signature=canary ${'x'.repeat(1e6)}`;
+    const said = `https://store.example/a?signature=canary ${'x'.repeat(1e5)}`;
     const abortedReason = { code: said, detail: { said } };
     const body = JSON.stringify({ status: said, output: { kind: said, abortedReason } });
     service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status: 200, body } });
@@ -125,6 +125,40 @@ describe('the client', () => {
       assert.equal(word.length, 500);
       assert.match(word, /https:\/\/store\.example\/a\?\[redacted\]/);
     }
+  });
+
+  test('F90 warns of each failed operation with what its provider needs, and without token and query', async (t) => {
+    const { client, service, warnings, download, runId } = await exitedRun(
+      t,
+      ...withToken('canary-of-the-service'),
+    );
+    const archive = await archiveFile(t);
+    const address = await client.getUploadUrl(archive.bytes);
+    const said = 'No: canary-of-the-service at https://x.example/?signature=canary';
+    const json = JSON.stringify({ message: said, request_id: 'in-json' });
+    const xml = `<Error><Message>${said}</Message><RequestId>in-xml</RequestId></Error>`;
+    const ask = { path: /(describe|confirm-upload|download-url)$/ };
+    for (const [match, reply, call] of [
+      [ask, { status: 400, body: json }, () => client.describe(workflow, runId)],
+      [ask, { status: 503, headers: { 'x-request-id': 'of-retry' } }, () => client.confirmUpload('f')],
+      [{ method: 'PUT' }, { status: 403, body: xml }, () => client.putArchive(address, archive)],
+      [{ method: 'GET' }, { status: 500, headers: { 'x-amz-request-id': 'of-storage' } }, download],
+    ] as const) {
+      const undo = service.addFault({ match, before: { kind: 'reply', ...reply } });
+      await failureOf(call());
+      undo();
+    }
+    const { origin } = new URL(service.baseUrl);
+    const expected = [
+      'POST workflows/whitebox-assessment/describe: HTTP 400, rejected: No: [redacted] at https://x.example/?[redacted], request ID in-json',
+      'POST input-files/confirm-upload: HTTP 503, serverError, request ID of-retry',
+      `PUT ${origin} (upload): HTTP 403, addressRefused: No: [redacted] at https://x.example/?[redacted], request ID in-xml`,
+      ...Array<string>(4).fill(`GET ${origin} (artifact): HTTP 500, serverError, request ID of-storage`),
+    ];
+    assert.deepEqual(
+      warnings.map((line) => line.replace(/, \d+ ms$/, '')),
+      expected,
+    );
   });
 
   test('aborts the creation of a token with the call that needs it', async (t) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import http, { createServer } from 'node:http';
-import { createServer as createTcpServer } from 'node:net';
+import https from 'node:https';
+import { createServer as createTcpServer, Socket } from 'node:net';
 import { describe, test } from 'node:test';
+import { wasRefused } from '../../../src/core/api/failure.ts';
 import { defaultIdleLimits } from '../../../src/core/api/http.ts';
 import type { AssessmentError } from '../../../src/core/errors.ts';
 import { cpuMs } from '../core/cpuTime.ts';
@@ -12,6 +14,8 @@ import { type HeldTimers, holdTimers } from './heldTimers.ts';
 import { whitebox } from '../../../src/core/workflows/whitebox.ts';
 
 const { jsonMs } = defaultIdleLimits;
+const target = { file_upload: { file_id: 'f', archive_type: 'zip' as const } };
+const start = { input: { targets: [target], language: 'japanese' as const } };
 
 describe('responses to the client', () => {
   const bodies = [
@@ -121,6 +125,45 @@ describe('responses to the client', () => {
     assert.deepEqual([kind, data.detail], ['unsent', 'ETIMEDOUT']);
   });
 
+  const cuts = [
+    ['is closed', (socket: Socket) => void socket.end()],
+    ['is reset', (socket: Socket) => void socket.resetAndDestroy()],
+  ] as const;
+  for (const [how, cut] of cuts)
+    test(`F193 a start whose TLS handshake ${how} was never sent, and is tried again`, async (t) => {
+      let handshakes = 0;
+      const server = createTcpServer((socket) => {
+        socket.on('error', () => undefined).once('data', () => cut(socket));
+        handshakes += 1;
+      });
+      const { client } = await setUpClient(t, { baseUrl: `https://${await listen(t, server)}/v1` });
+      const error = await failureOf(client.dispatch(whitebox, start));
+      assert.deepEqual([error.kind, error.data.detail, handshakes], ['unsent', 'ECONNRESET', 4]);
+      assert.equal(wasRefused(error), true);
+    });
+
+  for (const status of [403, 407, 502])
+    test(`F193 a start that the proxy refuses to tunnel with ${String(status)} was never sent, and fails at once`, async (t) => {
+      const { client } = await setUpClient(t, { baseUrl: 'https://service.example/v1' });
+      const real = https.request.bind(https) as (url: URL, options: object) => http.ClientRequest;
+      // As VS Code's agent passes on an answer to CONNECT.
+      const addRequest = (request: http.ClientRequest & { onSocket: (socket: Socket) => void }): void => {
+        const socket = Object.assign(new Socket({ writable: false }), { readable: true });
+        request.once('socket', () => {
+          socket.push(`HTTP/1.1 ${String(status)} No\r\nContent-Length: 0\r\n\r\n`);
+          socket.push(null);
+        });
+        request.onSocket(socket);
+      };
+      let sent = 0;
+      t.mock.method(https, 'request', (url: URL, usual: object) => {
+        sent += 1;
+        return real(url, { ...usual, agent: { addRequest } });
+      });
+      const error = await failureOf(client.dispatch(whitebox, start));
+      assert.deepEqual([error.kind, error.data.status, wasRefused(error), sent], ['proxy', status, true, 1]);
+    });
+
   test('a server without TLS is distinguished from an unreachable one', async (t) => {
     const plain = createServer();
     const { client } = await setUpClient(t, { baseUrl: `https://${await listen(t, plain)}/v1` });
@@ -131,7 +174,6 @@ describe('responses to the client', () => {
     const token = 'canary"token\\with-odd-characters';
     const { client, service, lines } = await setUpClient(t, ...withToken(token));
     const said = `Got ${token} as Bearer ${token} at https://x.example/a?token=canary#canary`;
-    const target = { file_upload: { file_id: 'f', archive_type: 'zip' as const } };
     const errors: AssessmentError[] = [];
     for (const [status, body] of [
       [400, said],
@@ -143,8 +185,7 @@ describe('responses to the client', () => {
     ] as const) {
       const remove = service.addFault({ match: {}, before: { kind: 'reply', status, body } });
       errors.push(await failureOf(client.describe(workflow, 'run')));
-      const input = { targets: [target], language: 'japanese' as const };
-      errors.push(await failureOf(client.dispatch(whitebox, { input })));
+      errors.push(await failureOf(client.dispatch(whitebox, start)));
       remove();
     }
     assertRedacted(errors, lines, ['canary']);

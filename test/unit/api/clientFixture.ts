@@ -15,6 +15,8 @@ export interface ClientFixture {
   readonly service: AssessmentService;
   readonly client: AssessmentClient;
   readonly lines: string[];
+  /** Those that VS Code shows at its usual level. */
+  readonly warnings: string[];
   /** Milliseconds of each wait; no wait takes time. */
   readonly waits: number[];
 }
@@ -53,8 +55,13 @@ export async function setUpClient(
   const service = await startService({ runDurationMs: 0, ...options });
   t.after(() => service.close());
   const lines: string[] = [];
+  const warnings: string[] = [];
   const waits: number[] = [];
   const write = (line: string): void => void lines.push(line);
+  const warn = (line: string): void => {
+    write(line);
+    warnings.push(line);
+  };
   const clock: Clock = {
     now: changes.now ?? (() => Date.now()),
     monotonic: changes.monotonic ?? (() => performance.now()),
@@ -68,9 +75,9 @@ export async function setUpClient(
     organizationId: service.organizationId,
     token: changes.token ?? fixedToken(service.token),
     clock,
-    log: { debug: write, info: write, warn: write, error: write },
+    log: { debug: write, info: write, warn, error: write },
     random: changes.random ?? (() => 0.5),
     ...(changes.idle === undefined ? {} : { idle: changes.idle }),
   });
-  return { service, client, lines, waits };
+  return { service, client, lines, warnings, waits };
 }

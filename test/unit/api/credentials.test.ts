@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
 import {
   readTokenKey,
   redact,
@@ -40,7 +41,7 @@ describe('a token', () => {
 
   test('is trimmed, and refused if it would be invalid in its header', () => {
     assert.equal(toToken(' a:b.c-d\r\n'), 'a:b.c-d');
-    for (const text of ['', '  ', 'a b', 'a\r\nX-Evil: 1', 'a\0b', 'tokén']) {
+    for (const text of ['', '  ', 'a b', 'a\r\nX-Evil: 1', 'a\0b', 'tokén', '"a"', '{"a":1}', 'null']) {
       assert.throws(() => toToken(text), { kind: 'badSetting' }, JSON.stringify(text));
     }
   });
@@ -115,13 +116,29 @@ describe('the token command', () => {
     });
   });
 
-  test('fails with a typed error if it cannot run, prints nothing or prints too much', async () => {
+  const printed = [
+    ['', 'nothing'],
+    ['"canary"', 'quotes'],
+    ["'canary'", 'quotes'],
+    ['{"access_token":"canary"}', 'json'],
+    ['["canary"]', 'json'],
+    ['null', 'null'],
+    ['Bearer canary', 'words'],
+    ['canary\nupdate available', 'words'],
+    ['canaryé', 'characters'],
+  ] as const;
+  for (const [text, detail] of printed)
+    test(`F198 that prints ${JSON.stringify(text)} is refused, which says what it is without showing it`, async () => {
+      const printing = [...node('process.stdout.write(process.argv[1])'), text];
+      const error: unknown = await runTokenCommand(printing).catch((failure: unknown) => failure);
+      assert.ok(error instanceof AssessmentError);
+      assert.deepEqual([error.kind, error.data.detail], ['tokenCommand', detail]);
+      assert.doesNotMatch(inspect(error), /canary/);
+    });
+
+  test('fails with a typed error if it cannot run or prints too much', async () => {
     await assert.rejects(runTokenCommand([]), { kind: 'tokenCommand' });
     await assert.rejects(runTokenCommand(['no-such-invented-program']), { kind: 'tokenCommand' });
-    for (const output of ['', 'Update available\\ninvented']) {
-      const printing = node(`process.stdout.write('${output}')`);
-      await assert.rejects(runTokenCommand(printing), { kind: 'tokenCommand' });
-    }
     // Refused by the operating system at once, like a batch file on Windows; the argument is not in the error.
     await assert.rejects(runTokenCommand(['invented', 'canary\0']), (error: Error & { kind?: string }) => {
       assert.equal(error.kind, 'tokenCommand');

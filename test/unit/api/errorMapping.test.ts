@@ -1,39 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { AssessmentError, type ErrorKind } from '../../../src/core/errors.ts';
-import { transportFailure, isProvablyUnsent } from '../../../src/core/api/failure.ts';
+import { AssessmentError } from '../../../src/core/errors.ts';
+import { transportFailure, wasRefused } from '../../../src/core/api/failure.ts';
 import { serviceMessage } from '../../../src/core/api/replyBody.ts';
 import { exitedRun, failureOf, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
-
-const statuses: Readonly<Partial<Record<ErrorKind, readonly number[]>>> = {
-  badResponse: [201, 204],
-  redirected: [302, 304],
-  rejected: [400, 405, 418, 422],
-  unauthorized: [401],
-  forbidden: [403],
-  notFound: [404, 410],
-  proxy: [407],
-  timeout: [408, 499],
-  conflict: [409, 412],
-  capacity: [413],
-  rateLimited: [429],
-  serverError: [500, 503, 507, 599],
-};
-
-test('every status maps to its kind', async (t) => {
-  const { client, service } = await setUpClient(t);
-  for (const [kind, each] of Object.entries(statuses))
-    for (const status of each) {
-      const remove = service.addFault({ match: {}, before: { kind: 'reply', status } });
-      const error = await failureOf(client.describe(workflow, 'run'));
-      assert.deepEqual([error.kind, error.data.status], [kind, status]);
-      assert.equal(error.data.origin, new URL(service.baseUrl).origin);
-      remove();
-    }
-});
 
 describe('the message of a response body', () => {
   const forms: readonly (readonly [string, string, string | undefined])[] = [
@@ -119,9 +92,7 @@ describe('the body of a refusal', () => {
     ],
     ['read as UTF-16 with its mark', { 'content-type': 'text/plain; charset=utf-16' }, utf16, 'Nein.'],
     ['read as UTF-8 where the charset is unknown', { 'content-type': 'text/plain; charset=x-none' }, 'für', 'für'],
-    ['named, and not quoted, where it is compressed', { 'content-encoding': 'gzip' }, gzip, 'Content-Encoding: gzip'],
     ['named where only its first bytes show the compression', {}, gzip, 'Content-Encoding: gzip'],
-    ['named whatever the compression', { 'content-encoding': 'br' }, 'x', 'Content-Encoding: br'],
   ]; // prettier-ignore
   for (const [name, headers, body, said] of forms)
     test(`is ${name}`, async (t) => {
@@ -129,80 +100,82 @@ describe('the body of a refusal', () => {
       service.addFault({ match: {}, before: { kind: 'reply', status: 400, headers, body } });
       assert.equal((await failureOf(client.describe(workflow, 'run'))).data.detail, said);
     });
-
-  test('is named where a response of 200 is compressed, to a call and for an artifact', async (t) => {
-    const { client, service, runId, folder, download } = await exitedRun(t);
-    const before = { kind: 'reply', status: 200, body: gzip } as const;
-    for (const [method, call] of [
-      ['POST', () => client.describe(workflow, runId)],
-      ['GET', download],
-    ] as const) {
-      const undo = service.addFault({
-        match: { method, ...(method === 'POST' && { path: '/describe' }) },
-        before,
-      });
-      const { kind, data } = await failureOf(call());
-      assert.deepEqual([kind, data.detail], ['badResponse', 'Content-Encoding: gzip']);
-      undo();
-    }
-    assert.deepEqual(await readdir(folder), []);
-  });
 });
 
-describe('network errors', () => {
-  const url = new URL('https://service.example/v1?signature=canary');
-  const failed = (data: object, message = 'x'): Error => Object.assign(new Error(message), data);
-  const by = (code: string, syscall: string): Error => failed({ code, syscall });
-  const several = new AggregateError([failed({ syscall: 'connect' }), failed({ syscall: 'connect' })]);
-  const cases: readonly (readonly [what: string, error: unknown, kind: ErrorKind])[] = [
-    ['an unknown host name', by('ENOTFOUND', 'getaddrinfo'), 'unsent'],
-    ['a DNS resolver without an answer', by('EAI_AGAIN', 'getaddrinfo'), 'unsent'],
-    ['a refused connection', by('ECONNREFUSED', 'connect'), 'unsent'],
-    ['a connection that timed out', by('ETIMEDOUT', 'connect'), 'unsent'],
-    ['no route', by('EHOSTUNREACH', 'connect'), 'unsent'],
-    ['several addresses without an answer', Object.assign(several, { code: 'ETIMEDOUT' }), 'unsent'],
-    ['no memory to resolve a name', by('EAI_MEMORY', 'getaddrinfo'), 'unsent'],
-    ['no descriptor to resolve a name', by('EMFILE', 'getaddrinfo'), 'unsent'],
-    ['no descriptor after resolving', by('EMFILE', 'read'), 'connectionLost'],
-    ['a reset', by('ECONNRESET', 'read'), 'connectionLost'],
-    ['a broken pipe', by('EPIPE', 'write'), 'connectionLost'],
-    ['a timeout of an established connection', by('ETIMEDOUT', 'read'), 'connectionLost'],
-    ['something else', new Error('socket hang up'), 'connectionLost'],
-    ['no error at all', 'x', 'connectionLost'],
-    ['a proxy that requires credentials', failed({}, 'tunneling socket: 407'), 'proxy'],
-    ['an unknown host called proxy', failed({ code: 'ENOTFOUND' }, 'getaddrinfo ENOTFOUND proxy.example'), 'unsent'], // prettier-ignore
-  ];
-  for (const [what, error, kind] of cases) {
-    test(`${what} is ${kind}, and a dispatch may be sent again only if that is unsent`, () => {
-      const failure = transportFailure(error, url, true);
-      assert.ok(failure instanceof AssessmentError);
-      assert.deepEqual([failure.kind, isProvablyUnsent(failure)], [kind, kind === 'unsent']);
-      assert.ok(!JSON.stringify(failure.data).includes('canary'));
-    });
+describe('an encoding of the content', () => {
+  /** What a call and a download make of bytes that are said to have this encoding. */
+  async function outcomes(t: TestContext, encoding: string | undefined, json: string | Buffer) {
+    const { client, service, runId, folder, download } = await exitedRun(t);
+    const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
+    const before = { kind: 'reply', status: 200, headers, body: json } as const;
+    service.addFault({ match: { path: '/describe' }, before });
+    service.addFault({ match: { method: 'GET' }, before });
+    const said = (error: AssessmentError): string => error.message;
+    const description = await client.describe(workflow, runId).then(({ status }) => status, said);
+    return [description, await download().then(() => 'saved', said), await readdir(folder)];
   }
 
-  const shown = (code: string, mayBeSent: boolean): unknown => {
-    const failure = transportFailure(failed({ code }), url, mayBeSent);
-    return [failure instanceof AssessmentError && failure.kind, isProvablyUnsent(failure)];
+  for (const encoding of ['identity', 'None', 'aws-chunked', 'UTF-8', '', 'AWS-chunked, identity'])
+    test(`F192 of “${encoding}” leaves the bytes of a call and of an artifact as they are`, async (t) => {
+      const json = '{"status":"RUNNING"}';
+      assert.deepEqual(await outcomes(t, encoding, json), ['RUNNING', 'saved', ['report.md']]);
+    });
+
+  for (const encoding of [
+    'gzip',
+    'deflate',
+    'br',
+    'zstd',
+    'compress',
+    'x-gzip',
+    'aws-chunked, GZIP',
+    undefined,
+  ])
+    test(`F192 of ${encoding ?? 'gzip, which only the bytes show,'} is said, and nothing is saved`, async (t) => {
+      const name = encoding?.replace('aws-chunked, ', '').toLowerCase() ?? 'gzip';
+      const said = `badResponse: Content-Encoding: ${name}`;
+      assert.deepEqual(await outcomes(t, encoding, gzipSync('{}')), [said, said, []]);
+    });
+});
+
+/** What Node calls a certificate that it refuses. */
+const certificateCodes = `UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_CRL UNABLE_TO_DECRYPT_CERT_SIGNATURE
+  UNABLE_TO_DECRYPT_CRL_SIGNATURE UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY CERT_SIGNATURE_FAILURE CRL_SIGNATURE_FAILURE
+  CERT_NOT_YET_VALID CERT_HAS_EXPIRED CRL_NOT_YET_VALID CRL_HAS_EXPIRED ERROR_IN_CERT_NOT_BEFORE_FIELD
+  ERROR_IN_CERT_NOT_AFTER_FIELD ERROR_IN_CRL_LAST_UPDATE_FIELD ERROR_IN_CRL_NEXT_UPDATE_FIELD OUT_OF_MEM
+  DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE CERT_CHAIN_TOO_LONG CERT_REVOKED INVALID_CA PATH_LENGTH_EXCEEDED INVALID_PURPOSE
+  CERT_UNTRUSTED CERT_REJECTED HOSTNAME_MISMATCH UNSPECIFIED ERR_TLS_CERT_ALTNAME_INVALID`.split(/\s+/);
+
+describe('a failure of the network', () => {
+  const url = new URL('https://service.example/v1?signature=canary');
+  const failed = (code: string | undefined): Error => Object.assign(new Error('canary'), code && { code });
+  const shown = (error: unknown, isReady: boolean): unknown => {
+    const failure = transportFailure(error, url, isReady);
+    assert.ok(failure instanceof AssessmentError);
+    assert.doesNotMatch(JSON.stringify(failure.data), /canary/);
+    return [failure.kind, failure.data.detail, wasRefused(failure)];
   };
+  const network =
+    `ENOTFOUND EAI_AGAIN EAI_FAIL EAI_MEMORY ECONNREFUSED ECONNRESET ETIMEDOUT EHOSTUNREACH ENETUNREACH EPIPE
+    EMFILE ENFILE ENOMEM ENOBUFS`.split(/\s+/);
+  const ofTls = 'EPROTO ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_WRONG_VERSION_NUMBER'.split(' ');
 
-  test('F45 a TLS error before the request is written is tls, afterwards a lost answer', () => {
-    const codes = `CERT_HAS_EXPIRED DEPTH_ZERO_SELF_SIGNED_CERT ERR_TLS_CERT_ALTNAME_INVALID EPROTO
-      ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE`;
-    for (const code of codes.split(/\s+/)) {
-      assert.deepEqual(shown(code, false), ['tls', true], code);
-      assert.deepEqual(shown(code, true), ['connectionLost', false], code);
-    }
+  test('F49 F102 F193 before the connection is ready has sent nothing, and only TLS has a kind of its own', () => {
+    for (const code of [...network, undefined])
+      assert.deepEqual(shown(failed(code), false), ['unsent', code, true], code);
+    for (const code of [...certificateCodes, ...ofTls])
+      assert.deepEqual(shown(failed(code), false), ['tls', code, true], code);
+    assert.deepEqual(shown('no error', false), ['unsent', undefined, true]);
   });
 
-  test('F102 no descriptor or memory before there is a socket is unsent, and the dispatch may be sent again', () => {
-    for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
-      assert.deepEqual(shown(code, false), ['unsent', true], code);
+  test('F45 of a connection that was ready is a lost answer, whatever its code', () => {
+    for (const code of [...network, ...certificateCodes, ...ofTls, undefined])
+      assert.deepEqual(shown(failed(code), true), ['connectionLost', code, false], code);
   });
 
-  test('an AssessmentError is returned unchanged', () => {
+  test('is returned unchanged if it is an AssessmentError', () => {
     const error = new AssessmentError('lengthChanged');
     assert.equal(transportFailure(error, url, true), error);
-    assert.equal(isProvablyUnsent(new Error('x')), false);
   });
 });

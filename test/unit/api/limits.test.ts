@@ -70,6 +70,37 @@ describe('the limit of a transfer', () => {
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
   });
 
+  /** An upload whose bytes are all stored, and whose answer waits. */
+  async function uploadWithoutAnswer(t: TestContext) {
+    const { client, service } = await setUpClient(t);
+    const answer = Promise.withResolvers<undefined>();
+    t.after(() => answer.resolve(undefined));
+    service.addFault({ match: { method: 'PUT' }, after: { kind: 'hold', until: answer.promise } });
+    const archive = await archiveFile(t, randomBytes(1e5));
+    const upload = client.putArchive(await client.getUploadUrl(archive.bytes), archive);
+    await eventually(() => service.files()[0]?.sha256 === archive.sha256, 'all bytes are stored');
+    const puts = (): number => service.requests.filter(({ method }) => method === 'PUT').length;
+    return { upload, answer: () => answer.resolve(undefined), puts };
+  }
+
+  test('F195 of its bytes does not hold for its answer, which may come minutes later', async (t) => {
+    const timers = holdTimers(t, transferMs);
+    const { upload, answer, puts } = await uploadWithoutAnswer(t);
+    timers.pass(4 * transferMs);
+    answer();
+    await upload;
+    assert.equal(puts(), 1);
+  });
+
+  test('F195 of its answer is ten minutes of silence', async (t) => {
+    const timers = holdTimers(t, 600_000);
+    const { upload, puts } = await uploadWithoutAnswer(t);
+    const failure = failureOf(upload);
+    timers.pass(600_000);
+    const { kind, data } = await failure;
+    assert.deepEqual([kind, data.limit, puts()], ['timeout', 600_000, 1]);
+  });
+
   test('F33 ends a stalled download and removes its partial file', async (t) => {
     const timers = holdTimers(t, transferMs);
     const origin = await serve(t, (_request, response) => {
@@ -199,7 +230,7 @@ describe('an endless answer', () => {
 
   test('F61 is cut off at its limit, and an error much earlier', async (t) => {
     const [answer, refusal] = [await callChatty(t, 200), await callChatty(t, 400)];
-    assert.deepEqual([answer.error.kind, answer.error.data.limit], ['badResponse', 4 << 20]);
+    assert.deepEqual([answer.error.kind, answer.error.data.limit], ['badResponse', 1 << 20]);
     assert.ok(answer.sent < 0.3 * muchBytes, `${String(answer.sent)} bytes`);
     assert.deepEqual([refusal.error.kind, refusal.error.data.detail?.length], ['rejected', 500]);
     assert.ok(refusal.sent < 0.2 * muchBytes, `${String(refusal.sent)} bytes`);

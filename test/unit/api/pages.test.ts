@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { isPage } from '../../../src/core/api/replyBody.ts';
 import { isTransient } from '../../../src/core/api/retry.ts';
 import { cpuMs } from '../core/cpuTime.ts';
-import { exitedRun, failureOf, reservedUpload, workflow } from './clientCalls.ts';
+import { exitedRun, failureOf, reservedUpload } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
@@ -16,8 +16,7 @@ describe('a page instead of an answer', () => {
   const replies = [
     ['by its start', { status: 200, body: page }],
     ['by its type', { status: 200, headers: html, body: 'Sign in to Guest' }],
-    ['with another status', { status: 403, body: page }],
-    ['of a gateway', { status: 502, headers: html, body: '<title>Sign in to Guest</title>' }],
+    ['of a network sign-in', { status: 511, headers: html, body: '<title>Sign in to Guest</title>' }],
   ] as const;
   for (const [how, reply] of replies) {
     const said = [['intercepted', reply.status, 'Sign in to Guest'], true] as const;
@@ -54,19 +53,6 @@ describe('a page instead of an answer', () => {
       assert.match(await readFile(path, 'utf8'), /^# /);
     });
   }
-
-  test('F170 with a redirect stays a redirect, and with 407 the proxy that asks for credentials', async (t) => {
-    const { client, service } = await setUpClient(t);
-    for (const [status, kind] of [
-      [302, 'redirected'],
-      [407, 'proxy'],
-    ] as const) {
-      const before = { kind: 'reply' as const, status, headers: html, body: page };
-      const undo = service.addFault({ match: {}, before });
-      assert.equal((await failureOf(client.describe(workflow, 'run'))).kind, kind);
-      undo();
-    }
-  });
 });
 
 describe('what is no page', () => {

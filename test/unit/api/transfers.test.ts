@@ -35,10 +35,16 @@ describe('a transfer', () => {
     assert.deepEqual([await readFile(path, 'utf8'), await readdir(folder)], ['from before', ['report.md']]);
   });
 
-  for (const status of [400, 401, 403, 404, 410]) {
-    test(`F67 requests a new download address if storage answers ${String(status)}`, async (t) => {
+  for (const [status, body] of [
+    [400, ''],
+    [401, ''],
+    [403, ''],
+    [403, '<html>'],
+    [404, ''],
+  ] as const) {
+    test(`F67 requests a new download address if storage answers ${String(status)} ${body}`, async (t) => {
       const { service, download } = await exitedRun(t);
-      service.addFault({ match: { method: 'GET', times: 1 }, before: { kind: 'reply', status } });
+      service.addFault({ match: { method: 'GET', times: 1 }, before: { kind: 'reply', status, body } });
       await download();
       assert.equal(service.requests.filter((request) => request.path.endsWith('download-url')).length, 2);
     });

@@ -16,6 +16,7 @@ const failureSchema = looseObject({
   detail: z.optional(z.string()),
   subject: z.optional(z.string()),
   origin: z.optional(z.string()),
+  isPage: z.optional(z.boolean()),
   limit: z.optional(z.number()),
   actual: z.optional(z.number()),
 });
@@ -301,8 +302,8 @@ export function elapsedMs(run: Run, now: number): number {
 }
 
 export function toFailure(error: AssessmentError): Failure {
-  const { status, detail, subject, origin, limit, actual } = error.data;
-  const facts = Object.entries({ status, detail, subject, origin, limit, actual }).filter(
+  const { status, detail, subject, origin, isPage, limit, actual } = error.data;
+  const facts = Object.entries({ status, detail, subject, origin, isPage, limit, actual }).filter(
     ([, value]) => value !== undefined,
   );
   return { kind: error.kind, ...Object.fromEntries(facts) };

@@ -19,7 +19,7 @@ import { msSinceFirstSeen, type StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** What the service says of an artifact that it does not have. */
+/** What the service says of an artifact that it does not have. A page is not the service's word. */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
 /** An artifact that the service still denies so long after the exit counts as lost, but no sooner than this after the drive's first try. */
 const lostAfterMs = 6 * 60 * 60 * 1000;
@@ -69,10 +69,10 @@ export async function downloadAgain(run: RunWithResults, deps: DownloadDeps): Pr
         const artifact = await downloadArtifact(run, name, file, idempotent.attempts, deps);
         artifacts.push({ ...artifact, at: clock.now() });
       } catch (error) {
-        const { kind } = knownError(error);
-        const isMissing = permanent.includes(kind) || denied.includes(kind);
-        if (!(error instanceof AssessmentError) || !isMissing || isHere(run, name)) throw error;
-        artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(error) });
+        const known = knownError(error);
+        const isMissing = permanent.includes(known.kind) || isDenied(known);
+        if (!isMissing || isHere(run, name)) throw error;
+        artifacts.push({ ...artifactIn(run.exit, name), failure: toFailure(known) });
       }
     }
     signal.throwIfAborted();
@@ -134,9 +134,13 @@ function isHere(run: RunWithResults, name: string): boolean {
   return keptArtifact(run, roleOf(artifactIn(run.exit, name))) !== undefined;
 }
 
-function isLost({ kind }: AssessmentError, name: string, exitedAt: number, deps: CollectDeps): boolean {
-  if (permanent.includes(kind)) return true;
-  if (denied.includes(kind)) {
+function isDenied({ kind, data }: AssessmentError): boolean {
+  return denied.includes(kind) && data.isPage !== true;
+}
+
+function isLost(error: AssessmentError, name: string, exitedAt: number, deps: CollectDeps): boolean {
+  if (permanent.includes(error.kind)) return true;
+  if (isDenied(error)) {
     const deniedMs = msSinceFirstSeen(name, deps);
     return deniedMs >= deniedForMs && Math.max(deniedMs, deps.clock.now() - exitedAt) >= lostAfterMs;
   }

@@ -98,6 +98,13 @@ describe('a corporate network', () => {
     assert.equal(front.requests.length, before);
   });
 
+  it('F193 a proxy that opens no tunnel, or cannot be reached, has sent nothing', async () => {
+    await setUserSettings({ 'http.proxy': proxy.address });
+    assert.equal(await failureOf(`https://${serviceHost}:447/v1`), 'proxy');
+    await setUserSettings({ 'http.proxy': 'http://127.0.0.1:1' });
+    assert.equal(await failureOf(baseUrl), 'unsent');
+  });
+
   for (const [flaw, url, server] of [
     ['was signed by an untrusted CA', () => `https://${serviceHost}:445/v1`, () => stranger],
     ['has another host name', () => `https://${serviceHost}:444/v1`, () => otherName],

@@ -32,11 +32,15 @@ describe('runs without an answer to their start', () => {
     [{ kind: 'connectionLost', origin: inventedAccount.baseUrl }, /No response was received\./],
     [{ kind: 'serverError', status: 502 }, /The service responded with HTTP 502\./],
     [
+      { kind: 'serverError', status: 502, isPage: true },
+      /The service, or a proxy before it, responded with HTTP 502\./,
+    ],
+    [
       { kind: 'intercepted', status: 200 },
       /A web page came back instead of the service’s response \(HTTP 200\)\./,
     ],
   ] as const)
-    it(`explain the outcome after ${reason.kind}, invite no second payment, and say what giving up deletes`, async () => {
+    it(`explain the outcome ${JSON.stringify(reason)}, invite no second payment, and say what giving up deletes`, async () => {
       await store(reason);
       await call('resendDispatch', rowOf(id));
       assert.match(detail(), expected);

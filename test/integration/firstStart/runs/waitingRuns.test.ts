@@ -93,7 +93,7 @@ describe('runs that wait for the user', () => {
       await call('refreshRuns');
       await says('Sign in to ');
       await setUserSettings({ 'whitebox.tokenCommand': [process.execPath, '-e', ''] });
-      await says('The output of the token command ');
+      await says('The token command ');
       assert.deepEqual(answers(), []);
       await setUserSettings({ 'whitebox.tokenCommand': printing(service().token) });
       // With a valid token the service does not know the invented run.

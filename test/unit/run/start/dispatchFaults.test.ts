@@ -39,7 +39,8 @@ describe('a dispatch', () => {
     // Proxies send these after forwarding.
     ['F101 answered', undefined, [408, 499], undefined],
     ['F48 answered', 'serverError', [500, 502, 503, 504, 599], 'overloaded'],
-    ['F170 answered with a page', 'intercepted', [200, 403, 429, 503], page],
+    ['F48 answered with a page', 'serverError', [500, 503], page],
+    ['F170 answered with a page', 'intercepted', [200, 403, 404, 409, 511], page],
   ] as const)
     for (const status of statuses)
       test(`${what} ${String(status)} makes the run unknown, without a second request`, async (t) => {
@@ -53,6 +54,24 @@ describe('a dispatch', () => {
         if (body === page) assert.equal(run.reason.detail, 'Please sign in');
         assert.deepEqual([run.refusal, fixture.sent('/dispatch'), accepted(fixture)], [undefined, 1, 1]);
       });
+
+  for (const [status, kind, sent] of [
+    [401, 'unauthorized', 1],
+    [407, 'proxy', 1],
+    [413, 'capacity', 1],
+    [429, 'rateLimited', 4],
+  ] as const)
+    test(`F191 answered ${String(status)} with a page before it is passed on has surely started nothing`, async (t) => {
+      const { fixture, window } = await setUpWindow(t);
+      const reply = { kind: 'reply' as const, status, headers: { 'retry-after': '60' }, body: page };
+      fixture.service.addFault({ match: { path: '/dispatch' }, before: reply });
+      const began = fixture.clock.now();
+      const run = await window.start();
+      assert.ok(run.state === 'failed');
+      assert.deepEqual([run.failure.kind, run.failure.status, run.failure.isPage], [kind, status, true]);
+      assert.deepEqual([fixture.sent('/dispatch'), accepted(fixture)], [sent, 0]);
+      assert.ok(fixture.clock.now() - began >= (sent - 1) * 60_000, 'asked earlier than the page wanted');
+    });
 
   for (const status of [201, 202]) {
     test(`F50 answered ${String(status)} with a run ID is accepted, and without one the run is unknown`, async (t) => {

@@ -30,10 +30,16 @@ describe('an upload address', () => {
     assert.equal(run.targets[0]?.upload?.fileId, fixture.service.files()[1]?.fileId);
   });
 
-  for (const status of [400, 401, 404]) {
-    test(`F34 answered ${String(status)} by storage is replaced, too`, async (t) => {
+  const page = '<html><title>Blocked</title></html>';
+  for (const [status, body] of [
+    [400, ''],
+    [401, ''],
+    [404, ''],
+    [403, page],
+  ] as const) {
+    test(`F34 answered ${String(status)} by storage${body && ', as a page,'} is replaced, too`, async (t) => {
       const { fixture, window } = await setUpWindow(t);
-      fixture.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status } });
+      fixture.service.addFault({ match: { method: 'PUT', nth: 1 }, before: { kind: 'reply', status, body } });
       assert.equal((await window.start()).state, 'running');
       assert.deepEqual(states(fixture), ['cancelled', 'confirmed']);
     });
@@ -42,7 +48,7 @@ describe('an upload address', () => {
   const expired = '<Error><Message>Request has expired</Message></Error>';
   for (const [when, body, movesMs, failure] of [
     ['expired before every upload', '', 200_000, ['forbidden', 'upload', undefined]],
-    ['never valid', expired, 0, ['addressRefused', undefined, 'Request has expired']],
+    ['never valid', expired, 0, ['addressRefused', 'files', 'Request has expired']],
   ] as const)
     test(`F34 ${when} is given up after three, with no reservation left`, async (t) => {
       const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });

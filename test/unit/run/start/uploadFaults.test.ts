@@ -106,6 +106,20 @@ describe('an upload', () => {
     });
   }
 
+  test('F191 whose repeated confirmation a page answers with 409 is not confirmed, and the start ends', async (t) => {
+    const { fixture, window } = await setUpWindow(t);
+    fixture.service.addFault({
+      match: { path: '/confirm-upload' },
+      before: { kind: 'reply', status: 409, body: '<html>' },
+    });
+    const run = await window.start();
+    assert.ok(run.state === 'failed');
+    assert.deepEqual(
+      [run.failure.kind, run.failure.isPage, fixture.sent('/dispatch')],
+      ['intercepted', true, 0],
+    );
+  });
+
   test('whose confirmation the service refuses stops the start before its dispatch', async (t) => {
     const fixture = await setUpFixture(t);
     const reply = { kind: 'reply' as const, status: 403 };

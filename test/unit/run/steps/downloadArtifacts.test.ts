@@ -94,14 +94,20 @@ describe('the artifacts of a run', () => {
     [['notFound 0', 'tls 5', 'notFound 6'], 0, false],
     [['serverError 0', 'serverError 9', 'serverError 99'], 0, false],
     [['connectionLost 0', 'intercepted 9', 'connectionLost 99'], 0, false],
+    [['addressRefused 0 page', 'addressRefused 9 page', 'addressRefused 99 page'], 0, false],
   ] as const)
     test(`F67 are ${isGivenUp ? 'lost' : 'due'} after ${tries.join(', ')} h, the clock ${jumpHours} h ahead, beside a flaky one`, async () => {
       const [clock, firstSeen] = [new VirtualClock(), new Map<string, number>()];
       const [began, exitedAt, saved] = [clock.monotonic(), clock.now(), [] as Artifact[]];
       clock.moveWall(jumpHours * hourMs);
-      for (const [kind, hours] of tries.map((each) => each.split(' ') as [ErrorKind, string])) {
+      for (const [kind, hours, page] of tries.map(
+        (each) => each.split(' ') as [ErrorKind, string, string?],
+      )) {
         clock.advance(began + Number(hours) * hourMs - clock.monotonic());
-        const failures = { findings: failing(kind), report: failing('timeout') };
+        const failures = {
+          findings: failing(kind, { isPage: page !== undefined }),
+          report: failing('timeout'),
+        };
         saved.push(...(await download({ ...collecting, exitedAt }, failures, clock, firstSeen)).saved);
       }
       assert.deepEqual(
