@@ -5,6 +5,7 @@ export interface HeldTimers {
   /** Advances the timers. */
   readonly pass: (ms: number) => void;
   readonly refreshes: () => number;
+  readonly count: () => number;
 }
 
 /** The used part of a timer. */
@@ -39,5 +40,5 @@ export function holdTimers(t: TestContext, ms: number): HeldTimers {
     now += passed;
     for (const timer of [...held] as HeldTimer[]) if (timer.due <= now && held.delete(timer)) timer.act();
   };
-  return { pass, refreshes: () => refreshes };
+  return { pass, refreshes: () => refreshes, count: () => held.size };
 }

@@ -62,7 +62,8 @@ describe('the limit of a transfer', () => {
     const timers = holdTimers(t, transferMs);
     const { client, service } = await setUpClient(t);
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall', afterBodyBytes: 1_000 } });
-    const archive = await archiveFile(t, randomBytes(1e5));
+    // More than the buffers of the system take.
+    const archive = await archiveFile(t, Buffer.alloc(5e7));
     const failure = failureOf(client.putArchive(await client.getUploadUrl(archive.bytes), archive));
     await eventually(() => service.requests.some(({ method }) => method === 'PUT'), 'the upload has begun');
     timers.pass(transferMs);
@@ -96,6 +97,7 @@ describe('the limit of a transfer', () => {
     const timers = holdTimers(t, 600_000);
     const { upload, puts } = await uploadWithoutAnswer(t);
     const failure = failureOf(upload);
+    await eventually(() => timers.count() > 0, 'all bytes have left');
     timers.pass(600_000);
     const { kind, data } = await failure;
     assert.deepEqual([kind, data.limit, puts()], ['timeout', 600_000, 1]);

@@ -50,13 +50,6 @@ describe('a transfer', () => {
     });
   }
 
-  test('refused by storage does not count as a rejected token', async (t) => {
-    const { client, service, archive, address } = await reservedUpload(t);
-    service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 401 } });
-    const { kind, data } = await failureOf(client.putArchive(address, archive));
-    assert.deepEqual([kind, data.status], ['addressRefused', 401]);
-  });
-
   test('F112 distinguishes a redirect by storage, an unknown artifact and an unknown organization', async (t) => {
     const { client, service, archive, address } = await reservedUpload(t);
     const runId = await startRun(t, client);
