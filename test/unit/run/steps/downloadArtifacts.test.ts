@@ -96,7 +96,7 @@ describe('the artifacts of a run', () => {
     [['connectionLost 0', 'intercepted 9', 'connectionLost 99'], 0, false],
     [['addressRefused 0 page', 'addressRefused 9 page', 'addressRefused 99 page'], 0, false],
   ] as const)
-    test(`F67 are ${isGivenUp ? 'lost' : 'due'} after ${tries.join(', ')} h, the clock ${jumpHours} h ahead, beside a flaky one`, async () => {
+    test(`F67 are ${isGivenUp ? 'lost' : 'due'} after ${tries.join(', ')} h, ${jumpHours} h ahead, beside a flaky one`, async () => {
       const [clock, firstSeen] = [new VirtualClock(), new Map<string, number>()];
       const [began, exitedAt, saved] = [clock.monotonic(), clock.now(), [] as Artifact[]];
       clock.moveWall(jumpHours * hourMs);
