@@ -21,7 +21,7 @@ import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
 import { watchDrift } from './editor/findings/code/driftWatch.ts';
-import { DocumentTexts, encodings } from './editor/findings/code/fileTexts.ts';
+import { editorTexts, encodings } from './editor/findings/code/fileTexts.ts';
 import { registerHover } from './editor/findings/code/hover.ts';
 import { registerQuickFixes } from './editor/findings/code/quickFixes.ts';
 import { BranchComparison } from './editor/findings/changedOnBranch.ts';
@@ -89,9 +89,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
 
   // Findings: read from the downloaded results, with a person's decisions.
   const triage = createTriage(storage('triage'), basics);
-  const documents = new DocumentTexts();
-  const texts: DocumentTexts['of'] = (isWanted) => documents.of(isWanted);
-  const findingSources = { ...results, isOpenHere, texts, calls, log, triage, mappings: memory };
+  const findingSources = { ...results, isOpenHere, texts: editorTexts, calls, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);
   const filtering = new Filtering(memory, globalState);
   const branch = new BranchComparison({ findings, filtering, memory, calls, log });
@@ -124,7 +122,6 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     showStorageProblem(runs, surfaces.runs),
     tracker,
     findings,
-    documents,
     ...Object.values(display),
     ...Object.values(screens),
     showStatus(surfaces.status, services),

@@ -54,7 +54,7 @@ export async function openFindings(
     calls,
     log: silent,
     isOpenHere: () => true,
-    texts: () => ({ edited, opened: new Map(), encodings: utf8Only }),
+    texts: () => ({ edited, encodings: utf8Only }),
     workerFile: resolve('dist/parseWorker.cjs'),
     encodings: () => utf8Only,
     memory: createMemory(),

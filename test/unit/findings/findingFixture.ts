@@ -52,8 +52,6 @@ export interface FindingFixture {
   /** Folders whose decisions are shared. */
   readonly shared: Set<string>;
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
-  /** As if an editor had opened the file with this text. */
-  readonly openEditor: (file: string, text: string) => void;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
   /** Stores an ended run of folders below the root, each newer than the last, with the `sent` files of each. */
@@ -82,7 +80,6 @@ export async function setUpFindings(
   const open = new Set(folders.map((name) => path.join(root, name)));
   const shared = new Set<string>();
   const texts = new Map<string, string>();
-  const opened = new Map<string, string>();
   const inShiftJis = (): EditorTexts['encodings'] => ({
     documents: new Map(),
     folders: new Map([[root, 'shiftjis']]),
@@ -106,10 +103,10 @@ export async function setUpFindings(
       calls,
       log: silent,
       isOpenHere: (folder) => open.has(folder),
-      texts: (isWanted) => {
-        const of = (all: ReadonlyMap<string, string>) => new Map([...all].filter(([file]) => isWanted(file)));
-        return { edited: of(texts), opened: of(opened), encodings: inShiftJis() };
-      },
+      texts: (isWanted) => ({
+        edited: new Map([...texts].filter(([file]) => isWanted(file))),
+        encodings: inShiftJis(),
+      }),
       workerFile,
       encodings: inShiftJis,
       memory: createMemory(),
@@ -139,7 +136,6 @@ export async function setUpFindings(
       else texts.set(pathKey(file), text);
       return store.rePlace(new Set([file]));
     },
-    openEditor: (file, text) => void opened.set(pathKey(file), text),
     reopen: openStore,
     addRun: async (...args) => {
       const run = await fixture.storeRun(...args);

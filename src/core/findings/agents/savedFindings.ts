@@ -49,7 +49,7 @@ interface RunsOfFolder extends RunsOnDisk {
 
 type LastRun = RunView & { readonly savedAt?: number | undefined };
 
-const noTexts: EditorTexts = { edited: new Map(), opened: new Map(), encodings: utf8Only };
+const noTexts: EditorTexts = { edited: new Map(), encodings: utf8Only };
 
 export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): ToolSource {
   const runsFolder = join(storage, 'runs');

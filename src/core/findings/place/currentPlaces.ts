@@ -25,8 +25,6 @@ export interface CurrentPlaces {
 export interface EditorTexts {
   /** The texts of files with unsaved changes, by `pathKey`. */
   readonly edited: ReadonlyMap<string, string>;
-  /** The texts of files at their opening, by `pathKey`, for files whose sent text is not on this machine. */
-  readonly opened: ReadonlyMap<string, string>;
   readonly encodings: Encodings;
 }
 
@@ -52,7 +50,7 @@ export async function followFiles(
   return places;
 }
 
-/** Follows the places of a file from the text that was sent, or that was opened, to the current one. */
+/** Follows the places of a file from the text that was sent to the current one. */
 async function followFile(
   each: PlacesOfFile,
   texts: EditorTexts,
@@ -64,10 +62,9 @@ async function followFile(
   const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
   if (current === undefined) return asReported(each);
   const sent = file.sent && (await readSentText(runFolderOf(run), file.sent, decode))?.text;
-  const from = sent ?? texts.opened.get(pathKey(file.file));
   // What was sent is nowhere: the file has changed, but it is not known where.
-  if (from === undefined) return asReported(each, { isChanged: file.sent !== undefined });
-  const [before, after] = [splitLines(from), splitLines(current)];
+  if (sent === undefined) return asReported(each, { isChanged: file.sent !== undefined });
+  const [before, after] = [splitLines(sent), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
   const placeNow = followLines(before, after);
   const place = ({
@@ -81,16 +78,7 @@ async function followFile(
     const now = placeNow({ startLine, endLine });
     const isAsBefore =
       before[startLine - 1] === after[now.startLine - 1] && before[endLine - 1] === after[now.endLine - 1];
-    const drift = sent === undefined ? 'unknown' : now.drift;
-    return {
-      startLine: now.startLine,
-      endLine: now.endLine,
-      ...(isAsBefore && { startColumn, endColumn }),
-      drift,
-    };
+    return { ...now, ...(isAsBefore && { startColumn, endColumn }) };
   };
-  return {
-    places: each.places.map(place),
-    isChanged: sent === undefined ? file.sent !== undefined : !isSame,
-  };
+  return { places: each.places.map(place), isChanged: !isSame };
 }

@@ -155,9 +155,8 @@ export async function locateFindings(
     if (file !== undefined) {
       const found = { run, file, places: reported };
       const asSent = !texts.edited.has(pathKey(file.file)) && (await isAsSent(file));
-      // Nothing can be said about a file that is not known as it was sent, and is in no editor.
-      if (asSent || (file.sent === undefined && !isInEditor(file.file, texts)))
-        put(found, asReported(found, { isAsSent: asSent }));
+      // Nothing can be said about a file that is not known as it was sent.
+      if (asSent || file.sent === undefined) put(found, asReported(found, { isAsSent: asSent }));
       else toFollow.push(found);
       return;
     }
@@ -192,11 +191,6 @@ export async function locateFindings(
     if (now === undefined) unread.add(each.file.folder);
   }
   return { places, unread, missing };
-}
-
-function isInEditor(file: string, { edited, opened }: EditorTexts): boolean {
-  const key = pathKey(file);
-  return edited.has(key) || opened.has(key);
 }
 
 /** Those of a finding's places that have a file on this machine, in their order. */

@@ -284,11 +284,13 @@ export async function followFiles(
   source: ResultSource,
 ): Promise<readonly (CurrentPlaces | undefined)[]> {
   const keys = new Set(files.map(({ file }) => pathKey(file.file)));
-  const ofFiles = (all: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
-    new Map([...all].filter(([key]) => keys.has(key)));
-  const { edited, opened, encodings } = texts;
-  const some = { edited: ofFiles(edited), opened: ofFiles(opened), encodings };
-  const job: Job = { kind: 'follow', files, texts: some, runsFolder: source.runs.folderOf('') };
+  const edited = new Map([...texts.edited].filter(([key]) => keys.has(key)));
+  const job: Job = {
+    kind: 'follow',
+    files,
+    texts: { ...texts, edited },
+    runsFolder: source.runs.folderOf(''),
+  };
   return (await ask(job, source, { maxMs: maxFollowMs })) as readonly (CurrentPlaces | undefined)[];
 }
 

@@ -50,42 +50,15 @@ export function toText(content: Buffer, file: string): string {
   return createDecode(encodings())(content, file).text;
 }
 
-/** What editors have of files: unsaved texts, and the texts at their opening. */
-export class DocumentTexts implements vscode.Disposable {
-  readonly #opened = new Map<string, string>();
-  readonly #subscriptions: vscode.Disposable;
-
-  constructor() {
-    const note = (document: vscode.TextDocument): void => {
-      if (!isFile(document) || document.isDirty) return;
-      const text = document.getText();
-      // A longer text is not compared.
-      if (text.length <= maxTextBytes) this.#opened.set(pathKey(document.uri.fsPath), text);
-    };
-    vscode.workspace.textDocuments.forEach(note);
-    this.#subscriptions = vscode.Disposable.from(
-      vscode.workspace.onDidOpenTextDocument(note),
-      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#opened.delete(pathKey(uri.fsPath))),
-    );
+/** The unsaved texts of the wanted files (absolute paths). */
+export function editorTexts(isWanted: (file: string) => boolean): EditorTexts {
+  const edited = new Map<string, string>();
+  for (const document of vscode.workspace.textDocuments) {
+    if (!isFile(document) || !document.isDirty || !isWanted(document.uri.fsPath)) continue;
+    const text = document.getText();
+    if (text.length <= maxTextBytes) edited.set(pathKey(document.uri.fsPath), text);
   }
-
-  /** Of the wanted files (absolute paths). */
-  of(isWanted: (file: string) => boolean): EditorTexts {
-    const documents = vscode.workspace.textDocuments.filter(
-      (document) => isFile(document) && isWanted(document.uri.fsPath),
-    );
-    const edited = documents
-      .filter(({ isDirty }) => isDirty)
-      .map((document) => [pathKey(document.uri.fsPath), document.getText()] as const)
-      .filter(([, text]) => text.length <= maxTextBytes);
-    const keys = new Set(documents.map(({ uri }) => pathKey(uri.fsPath)));
-    const opened = [...this.#opened].filter(([key]) => keys.has(key));
-    return { edited: new Map(edited), opened: new Map(opened), encodings: encodings() };
-  }
-
-  dispose(): void {
-    this.#subscriptions.dispose();
-  }
+  return { edited, encodings: encodings() };
 }
 
 function isFile({ uri }: vscode.TextDocument): boolean {
@@ -93,12 +66,7 @@ function isFile({ uri }: vscode.TextDocument): boolean {
 }
 
 export function unsavedText(file: string): string | undefined {
-  const isEdited = (document: vscode.TextDocument): boolean => document.isDirty && isOfFile(document, file);
-  return vscode.workspace.textDocuments.find(isEdited)?.getText();
-}
-
-function isOfFile(document: vscode.TextDocument, file: string): boolean {
-  return isFile(document) && isSamePath(document.uri.fsPath, file);
+  return editorTexts((each) => isSamePath(each, file)).edited.get(pathKey(file));
 }
 
 /**
@@ -112,8 +80,7 @@ export async function textNow(
 ): Promise<string | undefined> {
   const content = await calls.ask(folder, () => readTextBelow(folder, path));
   const file = join(folder, ...path.split('/'));
-  const text = content && (unsavedText(file) ?? toText(content, file));
-  return text !== undefined && text.length <= maxTextBytes ? text : undefined;
+  return content && (unsavedText(file) ?? toText(content, file));
 }
 
 /** A file as it was uploaded, or why it is not available, as the end of a sentence. */

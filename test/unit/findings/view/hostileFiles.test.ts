@@ -23,7 +23,7 @@ async function setUpRun(after: (cleanUp: () => unknown) => void, root: string, f
   const folderOf = (id: string): string => join(runFolder, '..', id);
   const runs = { all: () => [run], get: () => run, folderOf };
   const source = { ...sourceFor(runs), runs, calls: new FolderCalls(silent), log: silent };
-  const texts = () => ({ edited: new Map(), opened: new Map(), encodings: utf8Only });
+  const texts = () => ({ edited: new Map(), encodings: utf8Only });
   const surroundings = { ...source, mappings: {}, texts, follow: () => Promise.resolve([]) };
   const read = async () => locateUnread(await readView(run, undefined, source), surroundings);
   return { source, surroundings, read };
