@@ -21,6 +21,17 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
+/** Makes a private folder in one that is there. False where that one is gone. */
+export async function makeSubfolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  return true;
+}
+
 /**
  * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `markOf`.
  * `beforeReplacing` may throw, right before the old content goes.

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../src/core/errors.ts';
-import { leaseMs } from '../../src/core/run/disk/lease.ts';
+import { staleMs } from '../../src/core/run/disk/lease.ts';
 import { isFinal, type Run } from '../../src/core/run/state/run.ts';
 import { type Fixture, openWindow, type RunWindow } from '../unit/run/runWindow.ts';
 import type { Scope } from '../unit/run/tempFolder.ts';
@@ -220,7 +220,7 @@ async function decide(
       tracker.resend(run.id).catch(async (error: unknown) => {
         if (!(error instanceof AssessmentError) || error.kind !== 'busyElsewhere') throw error;
         // The window that lost the answer still holds the run: the user retries.
-        await fixture.clock.sleep(2 * leaseMs);
+        await fixture.clock.sleep(2 * staleMs);
         return tracker.resend(run.id);
       }),
     );

@@ -183,8 +183,7 @@ export class RunTracker implements Disposable {
     if (run.state !== 'unknown') return run;
     await this.#deps.store.requireWritable();
     // A clean-up that fails may hold the lease.
-    await this.#window.giveUp(id);
-    const lease = await this.#window.takeLease(id);
+    const lease = await this.#window.takeFromDrive(id);
     if (lease === undefined) throw new AssessmentError('busyElsewhere');
     return this.#driveAfter(id, lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));
   }
@@ -239,7 +238,7 @@ export class RunTracker implements Disposable {
     const run = await store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');
-    await this.#window.giveUp(id);
+    await this.#window.stopDriving(id);
     if (leavesSource) {
       const files = run.targets.flatMap(({ upload }) => upload?.fileId ?? []);
       log.warn(

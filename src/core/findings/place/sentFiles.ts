@@ -16,12 +16,12 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import * as z from 'zod/mini';
-import { isNoFile, isThere, readIfThere } from '../../files.ts';
+import { isNoFile, isThere, makeSubfolder, readIfThere } from '../../files.ts';
 import { isSamePath, pathInside, realPath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { misplaced } from '../../upload/sourceFile.ts';
 import { isUtf8 } from 'node:buffer';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { readArchive } from '../../upload/archive/readArchive.ts';
 
 /** The text of a larger file is neither kept nor read. */
@@ -309,7 +309,8 @@ export async function keepSource(
   const wanted = new Map<string, SentFile>();
   for (const file of sent)
     if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(keptPath(file), file);
-  await mkdir(join(runFolder, 'source'), { recursive: true, mode: 0o700 });
+  // A run that is removed meanwhile does not come back.
+  if (!(await makeSubfolder(join(runFolder, 'source')))) return;
   let bytesLeft = maxTotalBytes;
   const keep = async (to: string, content: Buffer, isKept = false): Promise<void> => {
     wanted.delete(to);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { createExclusive, isFolder } from '../../files.ts';
+import { createExclusive, isFolder, makePrivateFolder, makeSubfolder, unlessMissing } from '../../files.ts';
 import type { Clock, Logger } from '../../ports.ts';
 
 export interface LeaseDeps {
@@ -11,14 +11,20 @@ export interface LeaseDeps {
   readonly log: Logger;
 }
 
-/** A lease not renewed for this long looks abandoned. */
-export const leaseMs = 20_000;
+const renewMs = 5_000;
+/** A lease that a window has seen unchanged for so long, by its monotonic clock, is stale. */
+export const staleMs = 30_000;
+/** The same where its process does not run here. It may run in another container, which shows the same host name. */
+export const deadMs = 10_000;
 
-/** How long an abandoned-looking lease is left to its holder, which may have slept. */
-export const patienceMs = 10_000;
+interface Sighting {
+  readonly renewedMs: number;
+  readonly unchangedMs: number;
+  readonly lookedAt: number;
+}
 
-/** Lease files that look abandoned to a window: when each was last renewed, and since when the window sees that, by its monotonic clock. */
-const sightings = new WeakMap<Clock, Map<string, { readonly renewedMs: number; readonly since: number }>>();
+/** What a window has seen of lease files, by their paths and its monotonic clock. */
+const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /** The right to start or to drive a run, which one window at a time holds. It renews itself until it is released. */
 export interface Lease {
@@ -26,7 +32,7 @@ export interface Lease {
   readonly lost: AbortSignal;
   /** Renews at once, before what may happen only once. Throws `busyElsewhere` where the lease is lost. */
   renew(): Promise<void>;
-  /** Never throws: a lease that cannot be released looks abandoned soon. */
+  /** Never throws: a lease that cannot be released is stale soon. */
   release(): Promise<void>;
 }
 
@@ -36,22 +42,24 @@ const releasedMs = Date.UTC(2000, 0, 1);
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes the lease of a folder; undefined while a living window holds it. The holder is the window that made the file with the highest number. A
- * takeover makes the next file with exclusive create, which one window wins; the former holder then finds its file gone or not the newest. The last
- * file stays after a release: numbers only grow, and no window takes another's file for its own.
+ * Takes a lease, in a folder below that of its run; undefined while it is held, and without a run. The holder is the window
+ * that made the file with the highest number. A takeover makes the next file with exclusive create, which one window wins;
+ * the former holder then finds its file gone or not the newest. The last file stays after a release: numbers only grow, and
+ * no window takes another's file for its own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // Nothing but its start makes the folder of a run.
+  if (!(await makeSubfolder(folder))) return undefined;
   const held = await newest(folder);
   const heldFile = join(folder, nameOf(held));
-  if (await isAlive(heldFile, clock)) return undefined;
+  if (await isHeld(heldFile, clock)) return undefined;
   const number = held + 1;
   const file = join(folder, nameOf(number));
   const isCreated = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
   if (!isCreated) return undefined;
   // A slow holder that has renewed meanwhile keeps the lease.
-  const isTaken = !(await isAlive(heldFile, clock)) && (await isRenewed(file, number, clock));
+  const isTaken = !(await isHeld(heldFile, clock)) && (await isRenewed(file, number, clock));
   if (!isTaken) {
     await rm(file, { force: true }).catch(() => setTime(file, releasedMs));
     return undefined;
@@ -60,6 +68,15 @@ export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease 
   // Only the newest counts: on Windows, a program that has the file open keeps it.
   await rm(heldFile, { force: true }).catch(() => undefined);
   return holdLease(file, number, deps);
+}
+
+/** As `takeLease`, and waits for the lease of a process that has died. */
+export async function awaitLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
+  const lease = await takeLease(folder, deps);
+  if (lease !== undefined || !(await isOfDeadProcess(join(folder, nameOf(await newest(folder))))))
+    return lease;
+  await deps.clock.sleep(deadMs);
+  return takeLease(folder, deps);
 }
 
 function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lease {
@@ -73,7 +90,7 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
   };
   const keepRenewing = async (): Promise<void> => {
     for (let failures = 0; !released.signal.aborted && !lost.signal.aborted;) {
-      await clock.sleep(leaseMs / 4, released.signal);
+      await clock.sleep(renewMs, released.signal);
       renewing = renew();
       // The lease is kept until another window takes it. The disk may be full or read-only for days: one warning.
       await renewing.then(
@@ -135,25 +152,24 @@ function nameOf(number: number): string {
   return `lease-${String(number)}.json`;
 }
 
-async function isAlive(path: string, clock: Clock): Promise<boolean> {
-  try {
-    const { mtimeMs } = await stat(path);
-    if (mtimeMs <= releasedMs || (await isOfDeadProcess(path))) return false;
-    if (Math.abs(clock.now() - mtimeMs) <= leaseMs) return true;
-    return !isPatienceOver(path, mtimeMs, clock);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+/** False for a lease that was given back, and one that is stale. */
+async function isHeld(path: string, clock: Clock): Promise<boolean> {
+  const found = await unlessMissing(() => stat(path));
+  if (found === undefined || found.mtimeMs <= releasedMs) return false;
+  const unchangedMs = msUnchanged(path, found.mtimeMs, clock);
+  return unchangedMs < deadMs || (unchangedMs < staleMs && !(await isOfDeadProcess(path)));
 }
 
-function isPatienceOver(path: string, renewedMs: number, clock: Clock): boolean {
-  const seenHere = sightings.get(clock) ?? new Map<string, { renewedMs: number; since: number }>();
+/** How long a window has seen it so. Of the time between two looks, `deadMs` count at most: the machine may have slept. */
+function msUnchanged(path: string, renewedMs: number, clock: Clock): number {
+  const seenHere = sightings.get(clock) ?? new Map<string, Sighting>();
   sightings.set(clock, seenHere);
+  const lookedAt = clock.monotonic();
   const seen = seenHere.get(path);
-  if (seen?.renewedMs === renewedMs) return clock.monotonic() - seen.since >= patienceMs;
-  seenHere.set(path, { renewedMs, since: clock.monotonic() });
-  return false;
+  const unchangedMs =
+    seen?.renewedMs === renewedMs ? seen.unchangedMs + Math.min(lookedAt - seen.lookedAt, deadMs) : 0;
+  seenHere.set(path, { renewedMs, unchangedMs, lookedAt });
+  return unchangedMs;
 }
 
 async function isOfDeadProcess(path: string): Promise<boolean> {
@@ -161,9 +177,9 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
     const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
     return host === hostname() && !processExists(pid);
   } catch (error) {
-    // For a file just created and not written, damaged, or held by another program, its time alone decides.
-    if (error instanceof SyntaxError || error instanceof TypeError || systemCode(error) === 'EBUSY')
-      return false;
+    // For a file just created and not written, damaged, gone, or held by another program, its time alone decides.
+    if (error instanceof SyntaxError || error instanceof TypeError) return false;
+    if (['EBUSY', 'ENOENT'].includes(systemCode(error) ?? '')) return false;
     throw error;
   }
 }
@@ -180,7 +196,7 @@ function processExists(pid: number): boolean {
 /** The right to start a run of some subjects: folders, or an application (`applicationSubject`). One start at a time has it, across all windows. */
 export type StartClaim = Pick<Lease, 'lost' | 'release'>;
 
-/** Claims all subjects or none. Throws `startedElsewhere`. */
+/** Claims all subjects or none. Waits for a claim whose process has died. Throws `startedElsewhere`. */
 export async function claimStart(
   subjects: readonly string[],
   folder: string,
@@ -192,7 +208,9 @@ export async function claimStart(
   };
   try {
     for (const subject of new Set(subjects)) {
-      const lease = await takeLease(join(folder, hash('sha256', subject, 'hex').slice(0, 32), 'lease'), deps);
+      const own = join(folder, hash('sha256', subject, 'hex').slice(0, 32));
+      await makePrivateFolder(own);
+      const lease = await awaitLease(join(own, 'lease'), deps);
       if (lease === undefined) throw new AssessmentError('startedElsewhere');
       leases.push(lease);
     }

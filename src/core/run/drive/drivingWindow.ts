@@ -26,7 +26,8 @@ const jumpMs = 30_000;
 export class DrivingWindow {
   readonly #deps: DriveDeps;
   readonly #drives = new Map<string, Drive>();
-  readonly #taking = new Set<string>();
+  /** Runs whose lease this window is taking. */
+  readonly #taking = new Map<string, Promise<unknown>>();
   readonly #stop = new AbortController();
   readonly #following: Disposable;
   #isBeating = false;
@@ -34,7 +35,6 @@ export class DrivingWindow {
   #cleanedAt = -Infinity;
   /** The runs whose findings this window has tried to work out again. */
   readonly #tried = new Set<string>();
-  #isAsking = false;
   /** True while the workbench does not answer: it is gone, although its extension host lives. */
   #isTornAway = false;
 
@@ -58,15 +58,13 @@ export class DrivingWindow {
   /** Reads the journals, and drives what needs something; resolves once none of it is due. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
-    await this.#cleanUp();
     const drives = await this.#takeOverAll();
-    await Promise.all(drives.map((drive) => drive.rest()));
+    await Promise.all([this.#cleanUp(), ...drives.map((drive) => drive.rest())]);
   }
 
   /** Resumes, and polls the runs of this window whose last poll failed. */
   async focused(): Promise<void> {
-    await this.resume();
-    await this.#wake([...this.#drives.values()], 'focus');
+    await Promise.all([this.#wake([...this.#drives.values()], 'focus'), this.resume()]);
   }
 
   /** For a person who asks about one live run, or all of them: polls, unless `Retry-After` has not passed. */
@@ -104,14 +102,36 @@ export class DrivingWindow {
     return drive;
   }
 
-  /** Takes the lease of a run; undefined while a living window, also this one, has it. */
-  async takeLease(id: string): Promise<Lease | undefined> {
+  /** Stops driving a run and takes its lease, for a user who sends it again; undefined while another window has it. */
+  takeFromDrive(id: string): Promise<Lease | undefined> {
+    return this.#inTurn(id, async () => {
+      await this.stopDriving(id);
+      return this.#takeLease(id);
+    });
+  }
+
+  async #takeLease(id: string): Promise<Lease | undefined> {
     const { store } = this.#deps;
     return this.stopped.aborted ? undefined : takeLease(join(store.folderOf(id), 'lease'), this.#deps);
   }
 
-  /** Stops driving a run, for a person who removes it or sends it again. */
-  async giveUp(id: string): Promise<void> {
+  /** The lease of a run is taken once at a time: this window is not another one to itself. */
+  async #inTurn<T>(id: string, take: () => Promise<T>): Promise<T> {
+    while (this.#taking.has(id)) await this.#taking.get(id);
+    const taking = take();
+    this.#taking.set(
+      id,
+      taking.catch(() => undefined),
+    );
+    try {
+      return await taking;
+    } finally {
+      this.#taking.delete(id);
+    }
+  }
+
+  /** For a user who removes a run. */
+  async stopDriving(id: string): Promise<void> {
     const drive = this.#drives.get(id);
     drive?.stop();
     await drive?.ended;
@@ -119,7 +139,7 @@ export class DrivingWindow {
 
   /** Drives what an event has left to do; resolves once none of it is due. */
   async driveOn(id: string): Promise<void> {
-    const drive = this.driveOf(id) ?? (await this.#take(id));
+    const drive = await this.#take(id);
     drive?.look();
     await drive?.rest();
   }
@@ -170,7 +190,7 @@ export class DrivingWindow {
     const { store } = this.#deps;
     const isToTry = (run: Run): boolean => needsArchives(run) && !this.#tried.has(run.id);
     for (const { id } of store.all().filter(isToTry)) {
-      const lease = await this.takeLease(id);
+      const lease = await this.#takeLease(id);
       if (lease === undefined) continue;
       this.#tried.add(id);
       try {
@@ -190,20 +210,23 @@ export class DrivingWindow {
     this.#beat();
     // Where no lease can be written, runs are shown as last saved.
     if (this.#deps.store.problem !== undefined || this.#isTornAway) return [];
-    const runs = this.#deps.store.all().filter((run) => !this.#drives.has(run.id) && this.#isOwed(run));
+    const isTaken = (id: string): boolean => this.#drives.has(id) || this.#taking.has(id);
+    const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#isOwed(run));
     const taken = await Promise.all(runs.map(({ id }) => this.#take(id)));
     return taken.filter((drive) => drive !== undefined);
   }
 
+  #take(id: string): Promise<Drive | undefined> {
+    return this.#inTurn(id, async () => this.driveOf(id) ?? this.#takeOver(id));
+  }
+
   /** A failure with one run does not stop the others. */
-  async #take(id: string): Promise<Drive | undefined> {
-    if (this.#taking.has(id) || this.driveOf(id) !== undefined) return undefined;
+  async #takeOver(id: string): Promise<Drive | undefined> {
     const { store, clock, log } = this.#deps;
-    this.#taking.add(id);
     let lease: Lease | undefined;
     try {
       await this.#drives.get(id)?.ended;
-      lease = await this.takeLease(id);
+      lease = await this.#takeLease(id);
       if (lease === undefined) return undefined;
       await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
         log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
@@ -212,8 +235,6 @@ export class DrivingWindow {
       if ((await store.refresh(id)) !== undefined) return this.drive(id, lease);
     } catch (error) {
       log.debug(`Run ${id} could not be taken over: ${String(error)}`);
-    } finally {
-      this.#taking.delete(id);
     }
     await lease?.release();
     return undefined;
@@ -241,7 +262,7 @@ export class DrivingWindow {
     try {
       while (this.#isBeatNeeded) {
         await clock.sleep(beatMs, this.#stop.signal);
-        void this.#askWorkbench();
+        await this.#askWorkbench();
         if (haveJumped()) {
           log.info('The machine slept, or its clock was changed: polling every run');
           for (const drive of this.#drives.values()) drive.wake('clock');
@@ -259,8 +280,7 @@ export class DrivingWindow {
 
   async #askWorkbench(): Promise<void> {
     const { askWorkbench, clock, log } = this.#deps;
-    if (askWorkbench === undefined || this.#isAsking) return;
-    this.#isAsking = true;
+    if (askWorkbench === undefined) return;
     try {
       await answerOf(askWorkbench(), 'VS Code', { clock, signal: this.stopped });
       this.#isTornAway = false;
@@ -268,8 +288,6 @@ export class DrivingWindow {
       log.debug(`The workbench did not answer: ${String(error)}`);
       this.#isTornAway = true;
       this.#stopDrives();
-    } finally {
-      this.#isAsking = false;
     }
   }
 }

@@ -4,7 +4,7 @@ import { readIfThere, sweepTemporary, writeFileAtomic } from '../../files.ts';
 import { dayMs } from '../state/run.ts';
 import { hasOldArchives, isPastLocalRetention, maxArchiveAgeMs } from '../state/retention.ts';
 import { runFolders } from '../disk/journal.ts';
-import { type LeaseDeps, takeLease } from '../disk/lease.ts';
+import { awaitLease, type LeaseDeps } from '../disk/lease.ts';
 import { withLock } from '../disk/lock.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import { isReplaced } from './downloadArtifacts.ts';
@@ -20,7 +20,9 @@ export async function removeAbandonedStarts({ store, ...deps }: CleaningDeps): P
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, async () => {
       const names = await readdir(folder);
-      if (names.includes('lease') && !names.some(isJournal)) await removeUnlessLeased(folder, deps);
+      // Without a lease file, a start may have just begun.
+      const leases = names.includes('lease') ? await readdir(join(folder, 'lease')) : [];
+      if (leases.length > 0 && !names.some(isJournal)) await removeUnlessLeased(folder, deps);
     });
 }
 
@@ -81,7 +83,7 @@ async function removeIfOld(folder: string, before: number, deps: LeaseDeps): Pro
 }
 
 async function removeUnlessLeased(folder: string, deps: LeaseDeps): Promise<void> {
-  const lease = await takeLease(join(folder, 'lease'), deps);
+  const lease = await awaitLease(join(folder, 'lease'), deps);
   if (lease === undefined) return;
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   await lease.release();

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { copyFile, mkdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isThere } from '../../../../src/core/files.ts';
 import {
   readResult,
   type ResultSource,
@@ -240,6 +242,20 @@ test('F203 saving a result fails where it may succeed later, and not where it ne
   await save(malformed);
   await truncate(path.join(fixture.runs.folderOf(malformed.id), 'findings.json'), 2 ** 40);
   await save(malformed);
+});
+
+test('a run that is removed at any moment while it is worked out does not come back', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}.js`, 'a();\n']));
+  const found = listOf(...Object.keys(files).map((name) => name.slice(0, -3)));
+  for (let moment = 0; moment < 6; moment += 1) {
+    const run = await fixture.addRun(['shop'], found, files);
+    const working = saveResult(run, sourceOf(fixture)).catch(() => undefined);
+    await sleep(40 * moment);
+    await fixture.runs.remove(run.id);
+    await working;
+    assert.ok(!(await isThere(fixture.runs.folderOf(run.id))), `${40 * moment} ms`);
+  }
 });
 
 test('F165 a decision and a link find the finding on a machine that does not know what was sent', async (t) => {

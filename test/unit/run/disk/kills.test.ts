@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type Run } from '../../../../src/core/run/state/run.ts';
+import { pass } from '../passTime.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { eventually } from '../../core/eventually.ts';
 
@@ -25,10 +26,8 @@ describe('a window that is killed', () => {
       await gone;
       const window = openWindow(t, fixture);
       await fixture.passUntil(window.tracker.resume());
-      assert.deepEqual(
-        window.store.all().map((run) => run.state),
-        [state],
-      );
+      await pass(fixture, 20_000);
+      assert.deepEqual(window.store.all().map((run) => run.state), [state]); // prettier-ignore
       assert.deepEqual(
         fixture.service.files().map((file) => file.state),
         files,

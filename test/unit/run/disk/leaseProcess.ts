@@ -1,4 +1,4 @@
-/** Child process that tries to take the lease of the folder in its first argument on each message. */
+/** Child process that tries to take the lease of the folder in its first argument on each message. Its time runs 20 times as fast. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silent } from '../../../silentLog.ts';
 import type { Clock } from '../../../../src/core/ports.ts';
@@ -6,8 +6,8 @@ import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 
 const clock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
-  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  monotonic: () => 20 * performance.now(),
+  sleep: (ms, signal) => sleep(ms / 20, undefined, { signal }),
 };
 
 process.on('message', () => {

@@ -76,6 +76,11 @@ describe('the end of a run', () => {
     const { id } = slow.store.all()[0]!;
     await killHolder(fixture, id);
     await other.tracker.resume();
+    for (let beats = 0; beats < 4; beats += 1) {
+      fixture.clock.advance(5_000);
+      // The held request and its timers do not count.
+      await fixture.clock.rest({ ...fixture.traffic, isBusy: () => false, othersTimers: Infinity });
+    }
     assert.equal(other.store.get(id)?.state, 'unknown');
     // Its next heartbeat notices.
     clock.advance(5_000);

@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import http from 'node:http';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { takeLease } from '../../../../src/core/run/disk/lease.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { killHolder } from '../deadProcess.ts';
-import { storeWithHook } from '../hookedStore.ts';
+import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { seedUnknownRun } from '../seededRuns.ts';
 import { accepted, startWith } from '../uploads.ts';
-import { silent } from '../../../silentLog.ts';
 import { eventually } from '../../core/eventually.ts';
 
 const waitMs = 12_000;
 
 /** Lets another window take the lease of a run without writing its journal. */
 async function takeOver(fixture: Fixture, id: string): Promise<void> {
-  await killHolder(fixture, id);
-  assert.ok(
-    (await takeLease(join(fixture.root, id, 'lease'), { clock: fixture.clock, log: silent })) !== undefined,
-  );
+  await writeFile(join(fixture.root, id, 'lease', 'lease-9.json'), '');
 }
 
 /** A start whose dispatch got a 429 and waits for its retry. */
@@ -84,6 +80,21 @@ describe('a dispatch', () => {
       [run.reason.kind, fixture.sent('/dispatch'), accepted(fixture)],
       ['connectionLost', 1, 1],
     );
+  });
+
+  test('F47 is sent again by a window that is just taking the run for another step', async (t) => {
+    const fixture = await setUpFixture(t);
+    const window = openWindow(t, fixture, { store: storeWithoutSpaceFor('endNotified') });
+    const { id } = await seedUnknownRun(fixture, window);
+    const path = join(fixture.root, id, 'run.json');
+    for (let tries = 0; tries < 20; tries += 1) {
+      const journal = await readFile(path, 'utf8');
+      await writeFile(path, journal.replace('"noticeDue": false', '"noticeDue": true'));
+      const resumed = window.tracker.resume();
+      for (let turns = 0; turns < tries; turns += 1) await setImmediate();
+      const resent = window.tracker.resend(id, AbortSignal.abort());
+      await fixture.passUntil(Promise.all([resent, resumed]));
+    }
   });
 
   test('F47 is sent again for the first of two clicks, however close the second is', async (t) => {

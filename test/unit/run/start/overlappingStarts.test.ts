@@ -56,7 +56,7 @@ describe('overlapping starts', () => {
     await mkdir(startingFolder, { recursive: true });
     const name = createHash('sha256').update(other).digest('hex').slice(0, 32);
     await writeFile(join(startingFolder, name), 'no folder');
-    await assert.rejects(window.tracker.claim([fixture.folder, other]), { code: 'ENOTDIR' });
+    await assert.rejects(window.tracker.claim([fixture.folder, other]), { code: 'EEXIST' });
     await (await window.tracker.claim([fixture.folder])).release();
   });
 

@@ -30,9 +30,9 @@ describe('an interrupted start', () => {
       const asked = fixture.sent('/describe');
       const next = openWindow(t, fixture);
       await next.tracker.resume();
+      await pass(fixture, minuteMs);
       const names = await readdir(join(fixture.root, id));
       assert.deepEqual(names.filter((name) => name.endsWith('.tmp')), left); // prettier-ignore
-      await pass(fixture, minuteMs);
       assert.ok(fixture.sent('/describe') > asked, next.lines.join('\n'));
     });
 

@@ -8,7 +8,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
 import { killHolder } from '../deadProcess.ts';
 import { dayMs, stayAwake } from '../passTime.ts';
-import { openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { openWindow, setUpFixture } from '../runWindow.ts';
 import { runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
@@ -146,16 +146,21 @@ describe('the daily clean-up', () => {
 });
 
 test('F25 what a process was killed in while it packed is removed by the next start; that of a living one stays', async (t) => {
-  const { fixture, window } = await setUpWindow(t);
+  const fixture = await setUpFixture(t);
+  const window = openWindow(t, fixture, { clock: new VirtualClock() });
   const packed = await fixture.passUntil(window.tracker.pack(await window.assessment(), {}));
   const { id } = packed!.run;
   const next = openWindow(t, fixture);
   await next.tracker.resume();
   assert.ok((await readdir(join(fixture.root, id))).includes('archive-0.tar.gz'), 'its window lives');
   await killHolder(fixture, id);
-  // A damaged journal, and a start that has no lease yet.
-  for (const path of ['damaged/lease', 'new']) await mkdir(join(fixture.root, path), { recursive: true });
+  // A damaged journal, and starts that have no lease yet.
+  for (const path of ['damaged/lease', 'begun/lease', 'new'])
+    await mkdir(join(fixture.root, path), { recursive: true });
   await writeFile(join(fixture.root, 'damaged', 'run.json.damaged-1'), '');
-  await next.tracker.resume();
-  assert.deepEqual([await readdir(fixture.root), fixture.service.requests], [['damaged', 'new'], []]);
+  await fixture.passUntil(next.tracker.resume());
+  assert.deepEqual(
+    [await readdir(fixture.root), fixture.service.requests],
+    [['begun', 'damaged', 'new'], []],
+  );
 });

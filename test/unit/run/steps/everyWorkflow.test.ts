@@ -8,6 +8,7 @@ import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/wor
 import { inventedShop } from '../../../service/blackbox/inventedShop.ts';
 import { killHolder } from '../deadProcess.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
+import { VirtualClock } from '../virtualClock.ts';
 import type { Scope } from '../tempFolder.ts';
 import { accepted } from '../uploads.ts';
 
@@ -53,7 +54,8 @@ async function assertNoPassword(fixture: Fixture, ...windows: readonly RunWindow
   );
 }
 
-const open = (t: Scope, fixture: Fixture): RunWindow => openWindow(t, fixture, { passwords });
+const open = (t: Scope, fixture: Fixture, clock?: VirtualClock): RunWindow =>
+  openWindow(t, fixture, { passwords, ...(clock === undefined ? {} : { clock }) });
 
 for (const workflow of workflowIds) {
   describe(`F133 a run of ${workflow}`, () => {
@@ -107,7 +109,7 @@ for (const workflow of workflowIds) {
 
     test('is watched by one window, then by the next after a kill, which announces the end once', async (t) => {
       const fixture = await setUpFixture(t);
-      const [first, second] = [open(t, fixture), open(t, fixture)];
+      const [first, second] = [open(t, fixture, new VirtualClock()), open(t, fixture)];
       const run = await first.start(inputOf(workflow));
       assert.ok(run.state === 'running');
       await fixture.passUntil(second.tracker.resume());

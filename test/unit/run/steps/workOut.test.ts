@@ -5,6 +5,7 @@ import { AssessmentError } from '../../../../src/core/errors.ts';
 import { killHolder } from '../deadProcess.ts';
 import { pass } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
+import { VirtualClock } from '../virtualClock.ts';
 import { trackRunThatEndsUnseen } from '../seededRuns.ts';
 
 describe('working out the findings', () => {
@@ -27,7 +28,9 @@ describe('working out the findings', () => {
     const fixture = await setUpFixture(t);
     const id = await trackRunThatEndsUnseen(t, fixture);
     const begun = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()] as const;
+    const clock = new VirtualClock();
     const slow = openWindow(t, fixture, {
+      clock,
       workOut: (_run, signal) =>
         new Promise((_resolve, reject) => {
           begun[0].resolve(undefined);
@@ -35,7 +38,7 @@ describe('working out the findings', () => {
         }),
     });
     void slow.tracker.resume();
-    await fixture.passUntil(begun[0].promise);
+    await clock.passUntil(begun[0].promise, fixture.traffic);
     const done = Promise.withResolvers<undefined>();
     const next = openWindow(t, fixture, {
       workOut: () => {
@@ -46,6 +49,8 @@ describe('working out the findings', () => {
     await killHolder(fixture, id);
     void next.tracker.resume();
     await fixture.passUntil(begun[1].promise);
+    // The next renewal of its lease tells it.
+    clock.advance(5_000);
     await pass(fixture, 15_000);
     assert.equal((await next.store.refresh(id))?.state, 'collecting');
     done.resolve(undefined);
