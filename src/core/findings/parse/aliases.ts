@@ -93,19 +93,17 @@ export const FILE_LIST: PlaceSource = { strings: 'files', paths: keyPaths('file'
 export const MAIN_PLACES: readonly PlaceSource[] = [
   {
     strings: 'places',
-    paths: keyPaths('locations location affected_locations code_locations occurrences'),
+    paths: keyPaths('locations location affected_locations code_locations occurrences code_snippets'),
   },
   { strings: 'files', paths: keyPaths('affected_files files') },
-  { strings: 'places', paths: keyPaths('code_snippets') },
 ];
 
 /** Places that explain the finding. */
 export const OTHER_PLACES: readonly PlaceSource[] = [
   { strings: 'flow', role: 'evidence', paths: keyPaths('evidence code_evidence') },
-  { strings: 'flow', role: 'step', paths: keyPaths('nodes') },
   { strings: 'flow', role: 'source', paths: keyPaths('source') },
   { strings: 'flow', role: 'sink', paths: keyPaths('sink') },
-  { strings: 'flow', role: 'step', paths: keyPaths('trace code_flows') },
+  { strings: 'flow', role: 'step', paths: keyPaths('nodes trace code_flows') },
   { strings: 'flow', role: 'related', paths: keyPaths('related_locations') },
 ];
 

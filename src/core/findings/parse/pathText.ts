@@ -71,8 +71,8 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 export type PathBelief = 'files' | 'places' | 'flow';
 
 export function looksLikePath(text: string, belief: PathBelief): boolean {
-  const isLine = /^\s*\S.*$/.test(text.trimEnd());
-  if (!isLine || text.length > MAX_PATH || isWebAddress(text)) return false;
+  const line = text.trim();
+  if (line === '' || /[\r\n]/.test(line) || text.length > MAX_PATH || isWebAddress(text)) return false;
   if (belief === 'files') return true;
   const { path, startLine } = splitPath(text);
   const hasFolders = /[\\/]/.test(path);

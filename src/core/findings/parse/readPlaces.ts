@@ -86,24 +86,14 @@ function placesIn(
   if (!isObject(value)) return [];
   const object = fieldsOf(value);
   const draft = readDraft(object);
-  const label = readLabel(object) ?? around.label;
+  const toLabel = (text: unknown): string => clip(toFreeText(text), maxLabelLength);
+  const label = firstHit(object, aliases.PLACE_LABEL, (text) => toLabel(text) || undefined) ?? around.label;
   const targetIndex = draft.targetIndex ?? around.targetIndex;
   const inside = { path: draft.path ?? around.path, label, targetIndex };
   const listed = placesUnder(object, [{ ...source, paths: aliases.PLACE_CONTAINERS }], inside, depth + 1);
-  const role = readRole(object) ?? source.role;
+  const toRole = (text: unknown): PlaceRole | undefined => PLACE_ROLES.find((role) => role === text);
+  const role = firstHit(object, aliases.PLACE_ROLE, toRole) ?? source.role;
   return withOwnFields(listed, { ...draft, label, targetIndex, role }, around.path);
-}
-
-function readLabel(object: Fields): string | undefined {
-  return firstHit(
-    object,
-    aliases.PLACE_LABEL,
-    (value) => clip(toFreeText(value), maxLabelLength) || undefined,
-  );
-}
-
-function readRole(object: Fields): PlaceRole | undefined {
-  return firstHit(object, aliases.PLACE_ROLE, (value) => PLACE_ROLES.find((role) => role === value));
 }
 
 function readDraft(object: Fields): Draft {
@@ -141,9 +131,7 @@ function readLines(place: Fields): Lines {
   });
 }
 
-function toPosition(
-  value: unknown,
-): { readonly line: number; readonly column?: number | undefined } | undefined {
+function toPosition(value: unknown): { line: number; column: number | undefined } | undefined {
   const position = fieldsOf(value);
   const character = firstHit(position, aliases.POSITION_CHARACTER, toIndex);
   const toLine = character === undefined ? toCount : (line: unknown) => oneMore(toIndex(line));
