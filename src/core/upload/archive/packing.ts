@@ -9,6 +9,15 @@ import {
 } from '../sourceFile.ts';
 import type { SelectedFile } from '../select/selection.ts';
 
+/*
+ * How a segment is made: files are cut into tasks, in their order. A worker reads the files of a task,
+ * and a builder (`tarSegments`, `zipSegments`) makes segments of about 4 MB from them: deflated parts
+ * of the archive, which `writeArchive` joins. A file is read before its header is built; a larger one
+ * follows its header in slices, and is dropped if it changes meanwhile (`undo`). No library does
+ * this: archiver, yazl, and tar-stream take one entry at a time, on one thread; fflate has no zip64;
+ * and none takes entries that are already deflated.
+ */
+
 /** docs/api.md, section 2.2. */
 export type ArchiveFormat = 'tar_gz' | 'zip';
 
