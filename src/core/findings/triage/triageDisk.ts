@@ -4,7 +4,15 @@ import { lstat, mkdir, open, opendir, readFile, rm, stat } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { AssessmentError, systemCode } from '../../errors.ts';
-import { flush, makePrivateFolder, markOf, toMark, unlessMissing, writeFileAtomic } from '../../files.ts';
+import {
+  flush,
+  isNoFile,
+  makePrivateFolder,
+  markOf,
+  toMark,
+  unlessMissing,
+  writeFileAtomic,
+} from '../../files.ts';
 import { pathInside, pathKey, realPath } from '../../paths.ts';
 import { type FolderCalls, inParallel, inSlices } from '../../yieldingWork.ts';
 import {
@@ -180,6 +188,7 @@ async function readShared(
   looksAtEach: boolean,
 ): Promise<SharedFiles> {
   const files = new Map<string, SharedFile>();
+  let unread: AssessmentError | undefined;
   if (path === undefined) return { files };
   const end = performance.now() + maxReadMs;
   try {
@@ -200,21 +209,26 @@ async function readShared(
       const mark = toMark(found);
       const former = known.files.get(name);
       const isKnown = former?.mark === mark;
-      const entry = isKnown ? former.entry : isReadable ? await readEntry(there, size) : undefined;
-      files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
+      try {
+        const entry = isKnown ? former.entry : isReadable ? await readEntry(there, size) : undefined;
+        files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
+      } catch (error) {
+        unread = toStorageError(error, there);
+      }
     };
     await inParallel(names.slice(0, maxFiles), filesAtOnce, (name) => {
       if (performance.now() > end) throw new AssessmentError('noAnswer', { subject: folder });
       return calls.ask(folder, () => read(name));
     });
     const sorted = new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
-    const [unread] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
+    if (unread !== undefined) return { files: sorted, failure: unread };
+    const [empty] = [...sorted].find(([, { entry }]) => entry === undefined) ?? [];
     const failure =
       names.length > maxFiles
         ? new AssessmentError('triageDamaged', { subject: path, limit: maxFiles })
-        : unread === undefined
+        : empty === undefined
           ? undefined
-          : damaged(join(path, unread));
+          : damaged(join(path, empty));
     return { files: sorted, stamp, failure };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return { files };
@@ -236,11 +250,15 @@ async function namesIn(path: string): Promise<readonly string[]> {
 /** Follows no link, and waits for no writer of a named pipe. Windows has neither flag: they are undefined, which `|` takes for 0. */
 const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Undefined if it cannot be read, or has no decision. Reads only its first `size` bytes: it may grow meanwhile. */
+/** Undefined if it has no decision. Reads only its first `size` bytes: it may grow meanwhile. */
 async function readEntry(path: string, size: number): Promise<TriageEntry | undefined> {
-  const reading = open(path, flag).then((file) => buffer(file.createReadStream({ end: size - 1 })));
-  const content = await reading.catch(() => '');
-  return parseEntry(content.toString());
+  try {
+    const file = await open(path, flag);
+    return parseEntry((await buffer(file.createReadStream({ end: size - 1 }))).toString());
+  } catch (error) {
+    if (isNoFile(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */

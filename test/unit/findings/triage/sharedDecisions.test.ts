@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
@@ -57,6 +57,21 @@ test('F201 the decisions in a folder that does not answer are those that were re
   silence.mock.restore();
   await store.reload();
   assert.deepEqual([proposed(), store.failures()], [['a', 'b'], []]);
+});
+
+test('F201 a decision that the disk does not say is read again at the next load', async (t) => {
+  const { shop, decisions, store, pull, proposed } = await clone(t);
+  const file = await open(import.meta.filename);
+  await file.close();
+  const fail = () => Promise.reject(Object.assign(new Error('EIO'), { code: 'EIO' }));
+  const reading = t.mock.method(Object.getPrototypeOf(file) as typeof file, 'read', fail);
+  await pull('a');
+  assert.deepEqual(proposed(), []);
+  const [{ kind, data } = {}] = store.failures();
+  assert.deepEqual([kind, data], ['storage', { subject: path.join(decisions, 'a.json'), detail: 'EIO' }]);
+  reading.mock.restore();
+  await store.load([shop]);
+  assert.deepEqual([proposed(), store.failures()], [['a'], []]);
 });
 
 test('F147 a rejected decision stays rejected, and one that is merged later is new, though it is older', async (t) => {
