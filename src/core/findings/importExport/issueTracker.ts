@@ -9,8 +9,8 @@ export interface IssueTracker {
 /** `git@host:owner/repository`, which Git takes for SSH. */
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
-/** The alias of a host in SSH's configuration: no top-level domain has such an ending. */
-const aliasForm = /^(.+\.[a-z]{2,})[-_][\w-]+$/;
+/** The alias of a host in SSH's configuration: no top-level domain but `xn--…` has a hyphen. */
+const aliasForm = /^(.+\.[a-z]{2,})[-_](?!-)[\w-]+$/;
 
 /** The parts of a Git remote's URL, which is untrusted: it comes from the repository. */
 function readRemote(remote: string) {

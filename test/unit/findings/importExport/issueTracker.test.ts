@@ -18,6 +18,7 @@ test('the issue tracker of a git remote is known from every URL form, without cr
     'https://user:secret@github.com/acme/shop': 'github github.com/acme/shop',
     'git@github.com:acme/shop.git': 'github github.com/acme/shop',
     'git@github.com-work:acme/shop.git': 'github github.com/acme/shop',
+    'git@gitlab.xn--p1ai:acme/shop': 'gitlab gitlab.xn--p1ai/acme/shop',
     'ssh://git@gitlab.com_home:22/acme/shop': 'gitlab gitlab.com/acme/shop',
     'ssh://git@gitlab.example.test:2222/team/web/shop.git/': 'gitlab gitlab.example.test/team/web/shop',
     'https://gitlab.example.test:8443/team/shop.git': 'gitlab gitlab.example.test:8443/team/shop',
