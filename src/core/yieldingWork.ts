@@ -69,7 +69,10 @@ export function memoized<From, To>(
   };
 }
 
-/** The result of work that others may also wait for. After the signal aborts, throws its reason, and the work goes on. */
+/**
+ * The result of work that others may also wait for. After the signal aborts, throws its reason, and
+ * the work goes on.
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const aborted = Promise.withResolvers<never>();
@@ -127,9 +130,9 @@ interface CalledFolder {
 }
 
 /**
- * Calls to folders of the workspace, for whatever the extension host reads there by itself. All file
- * access and name look-ups of the host, other extensions' included, run on four threads, and a call
- * to a share that does not answer holds one until it returns. So calls are counted until they
+ * Calls to folders of the workspace, for whatever the extension host reads there by itself. All
+ * file access and name look-ups of the host, other extensions' included, run on four threads, and a
+ * call to a share that does not answer holds one until it returns. So calls are counted until they
  * return, even if nobody waits for them any more, and one thread is always left.
  */
 export class FolderCalls {
@@ -146,7 +149,9 @@ export class FolderCalls {
     this.onDidAnswer = this.#answered.event;
   }
 
-  /** Fires with the folder when a late call returns: what was refused meanwhile can be asked again. */
+  /**
+   * Fires with the folder when a late call returns: what was refused meanwhile can be asked again.
+   */
   readonly onDidAnswer: Event<string>;
 
   /**

@@ -25,7 +25,10 @@ export function withProgress<T>(
 /** What a person waits for without a word. */
 const maxSilentMs = 500;
 
-/** Like `withProgress` for what is usually quick: shows nothing until it takes a while. Cancelled, it throws an `AbortError`. */
+/**
+ * Like `withProgress` for what is usually quick: shows nothing until it takes a while. Cancelled,
+ * it throws an `AbortError`.
+ */
 export async function withLateProgress<T>(
   title: string,
   work: (signal: AbortSignal) => Promise<T>,

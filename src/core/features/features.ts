@@ -51,7 +51,10 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
   return list;
 }
 
-/** Accepts a list (docs/api.md, section 2.4), also as `features` of an object. Throws `badFeatures` if no list, or no name, is found. */
+/**
+ * Accepts a list (docs/api.md, section 2.4), also as `features` of an object. Throws `badFeatures`
+ * if no list, or no name, is found.
+ */
 export function toFeatures(value: unknown): FeatureList {
   const entries: unknown = isObject(value) ? value['features'] : value;
   if (!Array.isArray(entries)) throw new AssessmentError('badFeatures', { subject: 'malformed' });

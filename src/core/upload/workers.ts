@@ -76,8 +76,8 @@ export function bytesOf(files: readonly SelectedFile[]): number {
 }
 
 /**
- * Runs tasks in workers and yields their answers in task order. Workers end with the iteration or the
- * signal, unless they are in a read that never returns. Throws the signal's reason.
+ * Runs tasks in workers and yields their answers in task order. Workers end with the iteration or
+ * the signal, unless they are in a read that never returns. Throws the signal's reason.
  */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],

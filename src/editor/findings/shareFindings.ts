@@ -142,7 +142,10 @@ async function copyLink(link: string): Promise<void> {
 
 const maxLookupMs = 2_000;
 
-/** The tracker of `origin`, else of the first remote with a known tracker. A host may be an alias that only SSH knows. */
+/**
+ * The tracker of `origin`, else of the first remote with a known tracker. A host may be an alias
+ * that only SSH knows.
+ */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const remotes = folder === undefined ? [] : await remotesOf(folder);

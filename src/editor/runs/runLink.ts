@@ -12,7 +12,9 @@ export const extensionId = `${manifest.publisher}.${manifest.name}`;
 
 const maxTextLength = 100_000;
 
-/** Mail programs wrap a link anywhere, so white space may stand between any two of its characters. */
+/**
+ * Mail programs wrap a link anywhere, so white space may stand between any two of its characters.
+ */
 function wrapped(text: string): string {
   return Array.from(text, (character) => character.replace(/[./]/, '\\$&')).join('\\s*');
 }

@@ -153,7 +153,9 @@ async function addedSince(
   return inSlices(pathsOf(manifests, ({ path }, at) => earlierFiles[at]?.has(path) === false));
 }
 
-/** For each folder of a run, what an earlier one uploaded of it; undefined where that is not known. */
+/**
+ * For each folder of a run, what an earlier one uploaded of it; undefined where that is not known.
+ */
 function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<SentOfRun> {
   const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readSentFiles> => {
     const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));
@@ -175,7 +177,9 @@ function* pathsOf(
   return paths;
 }
 
-/** The last complete run of the same folders: its duration, its findings, and how many files differ. */
+/**
+ * The last complete run of the same folders: its duration, its findings, and how many files differ.
+ */
 async function describeLastRun(run: Run, manifests: Manifests, runs: RunStore): Promise<string[]> {
   for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
     const head = await readHead(runs.folderOf(last.id));

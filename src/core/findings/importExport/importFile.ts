@@ -14,7 +14,10 @@ import type { TriageEntry } from '../triage/book.ts';
 import type { MadeDecision } from '../triage/triageStore.ts';
 import { badImport, type ImportedFile, type ImportStart } from './readContent.ts';
 
-/** Runs `readContent` in the parsing worker. Throws `badImport`, `notInTime`, and the signal's reason. */
+/**
+ * Runs `readContent` in the parsing worker. Throws `badImport`, `notInTime`, and the signal's
+ * reason.
+ */
 export async function readImport(
   content: Uint8Array,
   workerFile: string | URL,

@@ -40,7 +40,9 @@ const entrySchema = z.extend(sharedSchema, {
   sharedAs: z.optional(z.string()),
   /** The file that it was accepted from. */
   from: z.optional(z.string()),
-  /** The local ID of the imported run that it came with: it says nothing certain about other runs. */
+  /**
+   * The local ID of the imported run that it came with: it says nothing certain about other runs.
+   */
   onlyIn: z.optional(z.string()),
 });
 
@@ -104,7 +106,10 @@ export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): bool
   return onlyIn === undefined || onlyIn === run;
 }
 
-/** The latest decision about a finding of a run, else the latest that counts in another run only. It may say that the finding is undecided again. */
+/**
+ * The latest decision about a finding of a run, else the latest that counts in another run only. It
+ * may say that the finding is undecided again.
+ */
 export function entryOf(
   book: TriageBook | undefined,
   { name, file, index }: Decidable,

@@ -30,7 +30,10 @@ export type MadeDecision = TriageEntry & { readonly folder: string };
 
 export type TriageSubject = Pick<MadeDecision, keyof Identity | 'title' | 'path' | 'folder'>;
 
-/** A new decision of somebody else, and the finding here that it is about: without one it cannot be accepted. */
+/**
+ * A new decision of somebody else, and the finding here that it is about: without one it cannot be
+ * accepted.
+ */
 export type NewDecision<T extends Identity> = Proposal & { readonly about: T | undefined };
 
 /** Undoes decisions; resolves to the number of findings with a later decision, which stays. */
@@ -76,7 +79,10 @@ export class TriageStore {
     return this.#queued(() => this.#loadAll(folders, false));
   }
 
-  /** Reads what changed on disk, also in shared files that were edited, and notices acceptances that have ended. */
+  /**
+   * Reads what changed on disk, also in shared files that were edited, and notices acceptances that
+   * have ended.
+   */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
@@ -190,8 +196,8 @@ export class TriageStore {
   }
 
   /**
-   * Copies new decisions of others about findings here into the book of a folder, except where it has a later one. The others stay proposals. Throws what
-   * `set` throws.
+   * Copies new decisions of others about findings here into the book of a folder, except where it
+   * has a later one. The others stay proposals. Throws what `set` throws.
    */
   accept(folder: string, decisions: readonly NewDecision<Identity>[]): Promise<void> {
     const accepted = decisions.filter(({ about }) => about !== undefined);
@@ -229,7 +235,10 @@ export class TriageStore {
     await this.#add(unshared);
   }
 
-  /** Adds decisions that came with an imported run about its findings that have none. They count in that run only, and are not shared. Throws what `set` throws. */
+  /**
+   * Adds decisions that came with an imported run about its findings that have none. They count in
+   * that run only, and are not shared. Throws what `set` throws.
+   */
   importDecisions({ id }: Pick<Run, 'id'>, decisions: readonly MadeDecision[]): Promise<void> {
     return this.#changeEach(decisions, (made, { book }) => {
       const isWanted = (entry: TriageEntry): boolean => {

@@ -63,7 +63,9 @@ function notice(run: Run): Next[] {
   return run.noticeDue ? [{ step: 'announce', run }] : [];
 }
 
-/** Until every artifact is here and worked out, the text that findings point at is taken from them. */
+/**
+ * Until every artifact is here and worked out, the text that findings point at is taken from them.
+ */
 function archives(run: Run): Next[] {
   const lacksResults = 'artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined);
   const areNeeded = lacksResults === true || run.lacksRecord === true;

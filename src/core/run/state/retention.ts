@@ -26,7 +26,9 @@ export function hasArchives({ archivesRemovedAt, targets }: Run): boolean {
   return archivesRemovedAt === undefined && targets.some(({ archive }) => archive !== undefined);
 }
 
-/** True while the findings of an ended run are still to be worked out with the text in its archives. */
+/**
+ * True while the findings of an ended run are still to be worked out with the text in its archives.
+ */
 export function needsArchives(run: Run): boolean {
   return hasArchives(run) && run.lacksRecord === true;
 }

@@ -121,7 +121,10 @@ const base = looseObject({
   /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /** True while the findings are still to be worked out, or their texts to be kept: both need the archives. */
+  /**
+   * True while the findings are still to be worked out, or their texts to be kept: both need the
+   * archives.
+   */
   lacksRecord: z.optional(z.boolean()),
   /** Until when nothing is asked of the service for this run: its latest `Retry-After`. */
   retryAt: z.optional(time),

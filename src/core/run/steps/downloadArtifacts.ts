@@ -55,8 +55,9 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectD
 }
 
 /**
- * Downloads every artifact again, into files with names of their own, and has the journal switch to them at once. Cancelled
- * or failed, nothing has changed. An artifact that is not here and is denied keeps its failure.
+ * Downloads every artifact again, into files with names of their own, and has the journal switch to
+ * them at once. Cancelled or failed, nothing has changed. An artifact that is not here and is
+ * denied keeps its failure.
  */
 export async function downloadAgain(run: RunWithResults, deps: DownloadDeps): Promise<Run> {
   const { store, clock, signal } = deps;
@@ -82,7 +83,10 @@ export async function downloadAgain(run: RunWithResults, deps: DownloadDeps): Pr
   }
 }
 
-/** The journal decides, also where it could not be saved for sure. What stays is for the daily clean-up. */
+/**
+ * The journal decides, also where it could not be saved for sure. What stays is for the daily
+ * clean-up.
+ */
 async function removeReplaced(
   id: string,
   artifacts: readonly Artifact[],

@@ -20,7 +20,10 @@ export async function workOut(run: RunIn<'collecting'>, deps: RecordDeps): Promi
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/** Works out the findings of an ended run. Undefined where that failed, and a later window is to try again. */
+/**
+ * Works out the findings of an ended run. Undefined where that failed, and a later window is to try
+ * again.
+ */
 export async function saveRecord(
   run: Run,
   { clock, log, workOut: work, signal }: RecordDeps,

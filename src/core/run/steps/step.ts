@@ -19,8 +19,9 @@ export interface RunDeps {
   readonly deleteSourceAfterRun: () => boolean;
   readonly retainLocalDays: () => number;
   /**
-   * Works out the findings of a run, as it will be once it has ended, whose results were downloaded, while its archives are
-   * here; resolves also if it never can. May be repeated: throws what may succeed later.
+   * Works out the findings of a run, as it will be once it has ended, whose results were
+   * downloaded, while its archives are here; resolves also if it never can. May be repeated: throws
+   * what may succeed later.
    */
   readonly workOut?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Asks VS Code's workbench anything. Without an answer, this window drives no run. */

@@ -11,9 +11,9 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 export interface IndexEntries {
   /**
-   * Called for each file in byte order, also for a submodule, and for each stage of a merge. A name is relative
-   * to the working tree, with a character for each byte. A sparse checkout skips files. False: the caller can
-   * keep no more.
+   * Called for each file in byte order, also for a submodule, and for each stage of a merge. A name
+   * is relative to the working tree, with a character for each byte. A sparse checkout skips files.
+   * False: the caller can keep no more.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /** Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends in `/`. */

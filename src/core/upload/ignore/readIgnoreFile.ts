@@ -7,7 +7,10 @@ import { toGitBytes } from './pattern.ts';
 
 export const maxIgnoreFileBytes = 2_000_000;
 
-/** An ignore file with rules that don't apply: UTF-16, after a NUL, or in Git's index instead of on disk. */
+/**
+ * An ignore file with rules that don't apply: UTF-16, after a NUL, or in Git's index instead of on
+ * disk.
+ */
 export interface UnreadRules {
   /** As in `IgnoreRule`. */
   readonly file: string;
@@ -27,8 +30,9 @@ export function readGitFile(
 }
 
 /**
- * A `.whiteboxignore`; undefined without one. Throws `ignoreFileUnreadable` for one that is there and cannot be read,
- * also for a link, a folder, and what is not UTF-8 text: it must never mean that nothing is excluded.
+ * A `.whiteboxignore`; undefined without one. Throws `ignoreFileUnreadable` for one that is there
+ * and cannot be read, also for a link, a folder, and what is not UTF-8 text: it must never mean
+ * that nothing is excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;

@@ -70,7 +70,10 @@ export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<b
   );
 }
 
-/** True as in git: the file names a reference or a commit, or is a link to a reference, which need not exist. */
+/**
+ * True as in git: the file names a reference or a commit, or is a link to a reference, which need
+ * not exist.
+ */
 async function isHead(file: string): Promise<boolean> {
   const target = await readlink(file).catch(() => undefined);
   if (target !== undefined) return target.startsWith('refs/');

@@ -37,7 +37,10 @@ export interface RuleLayer {
 
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
-  /** The name of an ignore file on screen: relative to the selected folder if it is below, else absolute. */
+  /**
+   * The name of an ignore file on screen: relative to the selected folder if it is below, else
+   * absolute.
+   */
   readonly nameOf: (path: string) => string;
   /** Called for each ignore file of git that git does not read as it was meant. */
   readonly onUnreadRules: (found: UnreadRules) => void;

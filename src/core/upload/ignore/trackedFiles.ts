@@ -26,7 +26,10 @@ interface Names {
   readonly folders: Set<string>;
   /** Folders by their names in the index, whether on disk or not. */
   readonly submodules: string[];
-  /** Ignore files below the working tree that a sparse checkout leaves out, in folders that are on disk. */
+  /**
+   * Ignore files below the working tree that a sparse checkout leaves out, in folders that are on
+   * disk.
+   */
   readonly skippedRules: string[];
 }
 

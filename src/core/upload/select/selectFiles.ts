@@ -295,8 +295,8 @@ function isRepositoryData(name: string): boolean {
 }
 
 /**
- * True for a Git folder and all below it. In a bare repository's folder may be a working tree, which
- * is the `repository`.
+ * True for a Git folder and all below it. In a bare repository's folder may be a working tree,
+ * which is the `repository`.
  */
 async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
   for (let at = folder; at !== repository?.root; at = dirname(at)) {

@@ -28,7 +28,9 @@ export type Reason =
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
   /** Not UTF-8, or unsafe to unpack on another system. */
   | { readonly kind: 'unusableName' }
-  /** It is, or is inside, data of a version control system. A `.git` inside the folder has no entry. */
+  /**
+   * It is, or is inside, data of a version control system. A `.git` inside the folder has no entry.
+   */
   | { readonly kind: 'repositoryData' }
   /** It, or a folder above it, became a link while it was read. */
   | { readonly kind: 'outsideRoot' };

@@ -26,7 +26,10 @@ const t = vscode.l10n.t;
 const scheme = 'whitebox-assessed';
 const messageShownMs = 10_000;
 
-/** Provides uploaded files as read-only documents. A URI has all that identifies an uploaded file of a run, and reaches nothing else. */
+/**
+ * Provides uploaded files as read-only documents. A URI has all that identifies an uploaded file of
+ * a run, and reaches nothing else.
+ */
 export function provideAsAssessed(sources: TextSources): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path, query }) => {
