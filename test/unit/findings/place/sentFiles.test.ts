@@ -74,7 +74,7 @@ test('F203 texts that cannot be kept are said, and the findings are saved', asyn
   await rm(path.join(runFolder, 'source'), { recursive: true, force: true });
   await writeFile(path.join(runFolder, 'source'), 'in the way');
   await rm(path.join(runFolder, resultName), { force: true });
-  await assert.rejects(save(), { kind: 'storage', message: 'storage: EEXIST' });
+  await assert.rejects(save(), { kind: 'storage', message: 'storage: ENOTDIR' });
   assert.equal((await readSaved(runFolder))?.head.id, run.id);
 });
 
