@@ -59,7 +59,7 @@ type ViewSource = Omit<ResultSource, 'runs'> & {
 const none = new Set<string>();
 const nothing = {
   ...{ found: [], names: none, places: new Map(), unread: none, missing: none },
-  owners: { owners: new Map(), ownersGaps: [] },
+  owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
 /** The view of a run by its present record: `former` if that is still right. Throws the signal's reason. */
@@ -223,7 +223,7 @@ export async function lookForOwners(view: RunView, { calls, log }: ViewSource): 
   try {
     for (const { folder } of run.targets)
       if (!unread.has(folder) && (await calls.ask(folder, () => isIn(folder)))) return view;
-    return { ...view, owners: { owners: new Map(), ownersGaps: [] } };
+    return { ...view, owners: nothing.owners };
   } catch (error) {
     return withoutOwners(view, error, log);
   }
@@ -232,13 +232,14 @@ export async function lookForOwners(view: RunView, { calls, log }: ViewSource): 
 /** Asks for the owners of the files of main places, unless they are known. */
 export async function askOwners(view: RunView, source: ViewSource): Promise<RunView> {
   const { found, owners, unread } = view;
-  if (owners !== 'unknown') return view;
+  if (owners !== 'unknown' && !owners.isPartial) return view;
   const main = found.flatMap(
     (each) => mainPlaceOf({ finding: each.finding, places: placesOf(each, view) }) ?? [],
   );
   const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
   try {
-    return { ...view, owners: await askForOwners(files, source) };
+    const now = await askForOwners(files, source);
+    return isDeepStrictEqual(now, owners) ? view : { ...view, owners: now };
   } catch (error) {
     return withoutOwners(view, error, source.log);
   }

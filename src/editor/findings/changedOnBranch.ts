@@ -63,6 +63,11 @@ export class BranchComparison implements vscode.Disposable {
       deps.findings.onDidChange(() => this.#compareSoon()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#compareSoon()),
       deps.calls.onDidAnswer(() => this.#compareSoon()),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (!focused) return;
+        this.#files.forgetUnknown();
+        this.#compareSoon();
+      }),
     );
     follow();
   }

@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { AssessmentError } from '../../../src/core/errors.ts';
 import { pathKey } from '../../../src/core/paths.ts';
+import { Emitter } from '../../../src/core/ports.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { createMemory, type ResultSource, saveResult } from '../../../src/core/findings/result/readResult.ts';
@@ -49,6 +51,8 @@ export interface FindingFixture {
   /** Moves the clock of decisions by days and reloads them. */
   readonly passDays: (days: number) => Promise<void>;
   readonly open: Set<string>;
+  /** A folder below the root does not answer, until the returned function is called. */
+  readonly silence: (name: string) => () => void;
   /** Folders whose decisions are shared. */
   readonly shared: Set<string>;
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
@@ -85,7 +89,18 @@ export async function setUpFindings(
     folders: new Map([[root, 'shiftjis']]),
   });
   let shift = 0;
-  const calls = new FolderCalls(silent);
+  const [disk, answered, silentFolders] = [
+    new FolderCalls(silent),
+    new Emitter<string>(silent),
+    new Set<string>(),
+  ];
+  const calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'> = {
+    onDidAnswer: answered.event,
+    ask: (folder, call) =>
+      silentFolders.has(folder)
+        ? Promise.reject(new AssessmentError('noAnswer', { subject: folder }))
+        : disk.ask(folder, call),
+  };
   const triage = new TriageStore({
     calls,
     placeFor: (folder) => ({
@@ -130,6 +145,14 @@ export async function setUpFindings(
       return triage.reload();
     },
     open,
+    silence: (name) => {
+      const folder = path.join(root, name);
+      silentFolders.add(folder);
+      return () => {
+        silentFolders.delete(folder);
+        answered.fire(folder);
+      };
+    },
     shared,
     edit: (file, text) => {
       if (text === undefined) texts.delete(pathKey(file));

@@ -29,30 +29,39 @@ export interface OwnersGap {
 
 export interface FoundOwners {
   /** By absolute path. A file without CODEOWNERS has no entry. */
-  readonly owners: ReadonlyMap<string, readonly string[]>;
+  readonly owners: ReadonlyMap<string, readonly string[] | 'unknown'>;
   readonly ownersGaps: readonly OwnersGap[];
+  /** True if the disk did not tell something, which can be asked again. */
+  readonly isPartial: boolean;
 }
 
 /** By the CODEOWNERS file of each file's repository. Paths are absolute. Takes up to seconds: for the worker. */
 export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const find = memoized(
-    (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(asUnknown),
+    (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(orUnknown),
     (folder) => folder,
   );
+  const owners = new Map<string, readonly string[] | 'unknown'>();
+  let isPartial = false;
+  const setUnread = (unread: readonly string[]): void => {
+    isPartial = true;
+    for (const file of unread) owners.set(file, 'unknown');
+  };
   const repositories = new Map<string, { repository: Repository; inRepository: string[] }>();
   for (const file of files) {
     const repository = await find(dirname(file));
-    if (repository === undefined) continue;
+    if (repository === 'unknown') setUnread([file]);
+    if (repository === undefined || repository === 'unknown') continue;
     const known = repositories.get(repository.root) ?? { repository, inRepository: [] };
     known.inRepository.push(file);
     repositories.set(repository.root, known);
   }
-  const owners = new Map<string, readonly string[]>();
   const ownersGaps: OwnersGap[] = [];
   for (const { repository, inRepository } of repositories.values()) {
     // One lost share must not hide the owners of other files.
-    const found = await findOwnersFile(repository).catch(asUnknown);
-    if (found === undefined) continue;
+    const found = await findOwnersFile(repository).catch(orUnknown);
+    if (found === 'unknown') setUnread(inRepository);
+    if (found === undefined || found === 'unknown') continue;
     const { file, target, format } = found;
     try {
       const step = limitTime();
@@ -67,9 +76,15 @@ export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwner
       asUnknown(error);
       const isTooComplex = error instanceof AssessmentError && error.kind === 'noAnswer';
       ownersGaps.push({ file, lines: isTooComplex ? 'tooComplex' : 'unreadable' });
+      for (const each of inRepository) owners.set(each, 'unknown');
     }
   }
-  return { owners, ownersGaps };
+  return { owners, ownersGaps, isPartial };
+}
+
+function orUnknown(error: unknown): 'unknown' {
+  asUnknown(error);
+  return 'unknown';
 }
 
 interface OwnersFile {

@@ -184,7 +184,7 @@ export async function locateFindings(
   for (const [at, each] of toFollow.entries()) {
     const key = pathKey(each.file.file);
     const now = current[at];
-    const isNew = each.places.some((place) => !places.has(place) || former.unread.has(each.file.folder));
+    const isNew = each.places.some((place) => !places.has(place));
     // An answer for an older text is dropped: the next request follows the present one.
     if (now !== undefined && edited.get(key) === texts.edited.get(key)) put(each, now);
     else if (isNew) put(each, asReported(each));

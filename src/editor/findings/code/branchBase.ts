@@ -1,3 +1,4 @@
+import { AssessmentError, asUnknown } from '../../../core/errors.ts';
 import { maxTextBytes } from '../../../core/findings/place/sentFiles.ts';
 import {
   compareWithBase,
@@ -7,7 +8,7 @@ import {
 import { atOrBelow, pathKey } from '../../../core/paths.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
-import { contentAt, isSilence, toText } from './fileTexts.ts';
+import { contentAt, toText } from './fileTexts.ts';
 
 /** The most text of the base to hold. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
@@ -21,7 +22,10 @@ export interface Base {
   readonly originals: ReadonlyMap<string, string>;
 }
 
-/** The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. */
+/**
+ * The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. Throws `noAnswer` where Git does not tell:
+ * then it is asked again.
+ */
 export async function findBase(
   repository: GitRepository,
   picked: string | undefined,
@@ -44,8 +48,8 @@ export async function findBase(
       return { repository, name, commit, originals: await originalPaths(changes) };
     }
   } catch (error) {
-    if (isSilence(error)) throw error;
     log.warn(`The base of the branch could not be found: ${String(error)}`);
+    throw new AssessmentError('noAnswer', { subject: 'Git' }, { cause: error });
   }
   return undefined;
 }
@@ -84,6 +88,11 @@ export class FilesAtBase {
     for (const file of this.#files.keys()) if (!files.has(file)) this.#forget(file);
   }
 
+  /** Lets texts of the base that are not known be read again. */
+  forgetUnknown(): void {
+    for (const [file, { before }] of this.#files) if (before.text === undefined) this.#forget(file);
+  }
+
   /** What cannot be read now is read again by the next comparison. */
   async compare(
     file: string,
@@ -98,9 +107,8 @@ export class FilesAtBase {
     if (!isSameBase) this.#forget(file);
     const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
     const now = await readNow().catch((error: unknown) => {
-      if (!isSilence(error)) throw error;
       this.#stale.add(file);
-      return undefined;
+      return asUnknown(error);
     });
     const changes = compareWithBase(before.text, now);
     this.#files.set(file, { commit, original, before, changes });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
@@ -11,6 +11,7 @@ import { asUploaded } from '../../../../src/core/findings/runView.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 import { invent } from '../shownFindings.ts';
 
 test('the code of a deleted file is gone until it is back, also while the file is replaced', async (t) => {
@@ -66,4 +67,81 @@ test('F201 findings in a folder that does not answer are as reported, and it get
     found.map((_, index) => [[index + 1, 'unknown']]),
   );
   assert.deepEqual([asked, [...located.unread], [...located.missing]], [2, [folder], []]);
+});
+
+test('F201 a folder that does not answer is unread, other folders are not, and it is read once it answers', async (t) => {
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  const { store, root } = fixture;
+  const found = ['shop', 'tool'].map((name, at) => ({
+    title: name,
+    file: 'b.js',
+    line: 1,
+    target_index: at,
+  }));
+  const sent = { 'b.js': 'code();\n' };
+  await fixture.storeRun(['shop', 'tool'], JSON.stringify(found), sent);
+  for (const name of ['shop', 'tool']) await writeFile(path.join(root, name, 'b.js'), '// new\ncode();\n');
+  const seen = () => store.all().map(({ places: [place] }) => [place?.startLine, place?.drift]);
+  const answer = fixture.silence('shop');
+  await store.load();
+  assert.deepEqual(
+    [seen(), store.shownRuns()[0]?.unread],
+    [[[1, 'unknown'], [2, 'moved']], [path.join(root, 'shop')]],
+  ); // prettier-ignore
+  answer();
+  await store.load();
+  assert.deepEqual([seen(), store.shownRuns()[0]?.unread], [[[2, 'moved'], [2, 'moved']], []]); // prettier-ignore
+
+  const answerLater = fixture.silence('shop');
+  const file = path.join(root, 'shop', 'b.js');
+  await writeFile(file, 'code();\n');
+  await store.rePlace(new Set([file]));
+  assert.deepEqual([seen()[0], store.shownRuns()[0]?.unread?.length], [[2, 'moved'], 1]);
+  answerLater();
+  await store.load();
+  assert.deepEqual([seen()[0], store.shownRuns()[0]?.unread?.length], [[1, 'same'], 0]);
+});
+
+test('F201 a folder that is missing, as a share before it is mounted, is looked for again by the next load', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const { store, root } = fixture;
+  await fixture.storeRun(['shop'], finding('here', { file: 'a.js', line: 2 }), { 'a.js': 'one\ntwo\n' });
+  await rename(path.join(root, 'shop'), path.join(root, 'away'));
+  await store.load();
+  const drifts = () => store.all().flatMap(({ places }) => places.map(({ drift }) => drift));
+  assert.deepEqual(drifts(), []);
+  await rename(path.join(root, 'away'), path.join(root, 'shop'));
+  await store.load();
+  assert.deepEqual(drifts(), ['same']);
+});
+
+test('F202 owners that are not told are unknown, and are asked for again by the next load', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const shop = path.join(fixture.root, 'shop');
+  await fixture.storeRun(['shop'], finding('here', { file: 'a.js', line: 2 }), { 'a.js': 'one\ntwo\n' });
+  await mkdir(path.join(shop, '.git'));
+  await writeFile(path.join(shop, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  await writeFile(path.join(shop, 'CODEOWNERS'), '* @ana\n');
+  const [go, worker] = [path.join(fixture.root, 'go'), path.join(fixture.root, 'worker.cjs')];
+  const names = [go, parseWorker].map((name) => JSON.stringify(name));
+  await writeFile(worker, `if (require('node:fs').existsSync(${names[0]})) require(${names[1]});`);
+  const store = fixture.reopen(worker);
+  await store.load();
+  assert.equal(store.all()[0]?.owners, 'unknown');
+  await writeFile(go, '');
+  await store.load();
+  assert.deepEqual(store.all()[0]?.owners, ['@ana']);
+});
+
+test('a file that has the name of missing ones makes no run be read again, wherever it is created', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const { store, root } = fixture;
+  await fixture.addRun(['shop'], finding('lost', { file: 'index.ts', line: 1 }));
+  const before = store.all()[0]?.finding;
+  await store.rePlace(new Set(), new Set([path.join(root, 'shop', 'other', 'index.ts')]));
+  assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.places.length], [true, 0]);
+  const file = path.join(root, 'shop', 'index.ts');
+  await writeFile(file, 'now();\n');
+  await store.rePlace(new Set(), new Set([file]));
+  assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.places.length], [true, 1]);
 });
