@@ -139,9 +139,8 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     showNotifications(services),
     followSignIn(accounts, { ...services, secrets }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => inBackground(findings.load(), log)),
-    // What could not be read is asked again.
     vscode.window.onDidChangeWindowState(({ focused }) => {
-      if (focused) inBackground(findings.load(), log);
+      if (focused) inBackground(findings.focused(), log);
     }),
   );
   inBackground(sweepSaving(storage('saving'), clock), log);

@@ -1,3 +1,4 @@
+import { availableMemory } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AssessmentError, type ErrorData, type ErrorKind, systemCode, workerCrash } from './errors.ts';
@@ -6,6 +7,14 @@ export type WorkerAnswer =
   { readonly value: unknown } | { readonly error: ErrorKind; readonly data: ErrorData };
 
 const maxHeapMb = 1_024;
+/** Less would hold no worker. */
+const minHeapMb = 64;
+
+/** At most a quarter of the memory that is available, so that no file can end the process. */
+function heapMb(): number {
+  const quarter = Math.floor(availableMemory() / 4 / 2 ** 20);
+  return Math.max(minHeapMb, Math.min(maxHeapMb, quarter));
+}
 
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
@@ -34,7 +43,7 @@ export async function askWorker(
   signal?.throwIfAborted();
   const worker = new Worker(workerFile, {
     workerData,
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb() },
   });
   const answered = Promise.withResolvers<unknown>();
   const abort = (): void => answered.reject(signal?.reason as Error);

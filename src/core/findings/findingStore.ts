@@ -7,12 +7,12 @@ import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { type FolderCalls, inBackground, untilAborted } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
-import { allowReading } from './parse/readFindings.ts';
 import type { EditorTexts } from './place/currentPlaces.ts';
 import type { Follow } from './place/placement.ts';
 import { addMapping, forgetMappings, type MappingMemory, readMappings } from './place/mappings.ts';
 import {
   followFiles,
+  forgetLate,
   readItem,
   readResult,
   type ResultSource,
@@ -114,6 +114,12 @@ export class FindingStore implements Disposable {
     } catch (error) {
       if (!isAbortError(error)) throw error;
     }
+  }
+
+  /** When the window gets the focus, also what took too long is read again. */
+  focused(): Promise<void> {
+    forgetLate(this.#deps.memory);
+    return this.load();
   }
 
   /** The runs to show that are not read yet. */
@@ -289,7 +295,7 @@ export class FindingStore implements Disposable {
     const { runs } = this.#deps;
     const run = runs.get(id);
     if (run === undefined || !hasFindings(run)) return;
-    await allowReading(runs.folderOf(id));
+    this.#deps.memory.failed.delete(id);
     this.#choices.choose(run, runs.all());
     this.#choose();
     await this.load();

@@ -15,7 +15,13 @@ import { findOwners } from '../place/owners.ts';
 import { type Follow, placesOf } from '../place/placement.ts';
 import { locate, type RunView, toFailedView, toView } from '../runView.ts';
 import { resultName } from '../result/resultFile.ts';
-import { type ReadingSource, readLastResult, withDetails } from '../result/readResult.ts';
+import {
+  createMemory,
+  forgetLate,
+  type ReadingSource,
+  readLastResult,
+  withDetails,
+} from '../result/readResult.ts';
 import { folderOf, mainPlaceOf, type ShownFinding } from '../shownFinding.ts';
 import { FolderCalls } from '../../yieldingWork.ts';
 import { decide } from '../triage/decide.ts';
@@ -57,6 +63,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   const source: ReadingSource = {
     runs: { folderOf: runFolderOf },
     workerFile: deps.workerFile,
+    memory: createMemory(),
     isReadOnly: true,
   };
   const calls = new FolderCalls(deps.log);
@@ -96,7 +103,10 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     const loaded = await cached.loaded;
     // It may work at the next call.
     const isPassing = (kind = ''): boolean => ['storage', 'workerCrashed', 'notInTime'].includes(kind);
-    if (loaded.some(({ failure }) => isPassing(failure?.kind))) cached = undefined;
+    if (loaded.some(({ failure }) => isPassing(failure?.kind))) {
+      cached = undefined;
+      forgetLate(source.memory);
+    }
     return loaded;
   };
 

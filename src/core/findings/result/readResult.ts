@@ -7,7 +7,7 @@ import type { RunStore } from '../../run/disk/runStore.ts';
 import { artifactPath, type Run } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
-import { findingsMarkOf, maxReadMs, withReadingNote } from '../parse/readFindings.ts';
+import { findingsMarkOf, maxReadMs } from '../parse/readFindings.ts';
 import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
 import type { FoundOwners } from '../place/owners.ts';
 import type { ReportedFinding } from '../finding.ts';
@@ -46,6 +46,7 @@ export interface ResultSource {
 /** Where a file is read from, in a worker. */
 export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly runs: Pick<RunStore, 'folderOf'>;
+  readonly memory: Pick<ResultMemory, 'failed'>;
   /** True: nothing is written. */
   readonly isReadOnly?: boolean;
 };
@@ -53,8 +54,15 @@ export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
 /** By local run ID. */
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
-  /** Why the findings file with this mark cannot be read. */
+  /** Why the findings file with this mark cannot be read. It is not read again until it changes, or a person asks. */
   readonly failed: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
+}
+
+const remembered: readonly string[] = ['malformedFindings', 'findingsTooLarge', 'notInTime'];
+
+/** Lets files be read again that took too long: the machine may have slept. */
+export function forgetLate({ failed }: Pick<ResultMemory, 'failed'>): void {
+  for (const [id, { error }] of failed) if (error.kind === 'notInTime') failed.delete(id);
 }
 
 export function createMemory(): ResultMemory {
@@ -62,13 +70,10 @@ export function createMemory(): ResultMemory {
 }
 
 /**
- * The result of a run; worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`, `storage`,
- * `workerCrashed`, and the signal's reason.
+ * The result of a run; worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`, `notInTime`,
+ * `storage`, `workerCrashed`, and the signal's reason.
  */
 export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
-  const mark = await markOf(run, source);
-  const failed = source.memory.failed.get(run.id);
-  if (failed?.mark === mark) throw failed.error;
   const saved = await savedResult(run, source);
   if (saved !== undefined && (await isCurrent(saved.head, run, source))) return saved;
   await workOutRun(run, source, signal);
@@ -83,6 +88,7 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
+  source.memory.failed.delete(run.id);
   let notKept: WorkedOut['notKept'];
   try {
     ({ notKept } = await workOutRun(run, source, signal));
@@ -174,18 +180,10 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
     encodings: encodings(),
     isReadOnly: false,
   };
-  const mark = await markOf(run, source);
-  try {
-    const made = (await askReader(task, run, source, signal)) as WorkedOut;
-    if (made.unsaved === undefined) memory.unsaved.delete(run.id);
-    else memory.unsaved.set(run.id, made.unsaved);
-    return made;
-  } catch (error) {
-    // It would only fail in the same way.
-    if (error instanceof AssessmentError && error.kind === 'malformedFindings')
-      memory.failed.set(run.id, { mark, error });
-    throw error;
-  }
+  const made = (await askReader(task, run, source, signal)) as WorkedOut;
+  if (made.unsaved === undefined) memory.unsaved.delete(run.id);
+  else memory.unsaved.set(run.id, made.unsaved);
+  return made;
 }
 
 /** Of an earlier run. Undefined if it cannot be read, and never was. */
@@ -209,7 +207,7 @@ async function markOf(run: Run, source: ReadingSource): Promise<string> {
   throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
 }
 
-function markIfThere(run: Run, { runs }: ReadingSource): Promise<string | undefined> {
+function markIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<string | undefined> {
   return findingsMarkOf(run, runs.folderOf(run.id));
 }
 
@@ -258,21 +256,27 @@ async function readReported(
   indexes: ReadonlySet<number>,
   source: ReadingSource,
 ): Promise<readonly ReportedFinding[]> {
-  const { isReadOnly = false } = source;
+  const { isReadOnly = false, runs } = source;
+  // Of a findings file that was replaced since.
+  const head = await readHead(runs.folderOf(run.id));
+  if (head !== undefined && head.file !== file && head.mark === (await markIfThere(run, source))) return [];
   const job: Job = { kind: 'reported', run, file, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
   return (await askReader(job, run, source)) as readonly ReportedFinding[];
 }
 
 /** For a job that reads the findings file of a run. */
-async function askReader(
-  job: Job & { readonly isReadOnly: boolean },
-  run: Run,
-  source: ReadingSource,
-  signal?: AbortSignal,
-): Promise<unknown> {
+async function askReader(job: Job, run: Run, source: ReadingSource, signal?: AbortSignal): Promise<unknown> {
   const mark = await markOf(run, source);
-  const options = { signal, maxMs: source.maxReadMs ?? maxReadMs };
-  return withReadingNote(source.runs.folderOf(run.id), mark, job.isReadOnly, () => ask(job, source, options));
+  const { failed } = source.memory;
+  const last = failed.get(run.id);
+  if (last?.mark === mark) throw last.error;
+  try {
+    return await ask(job, source, { signal, maxMs: source.maxReadMs ?? maxReadMs });
+  } catch (error) {
+    if (error instanceof AssessmentError && remembered.includes(error.kind))
+      failed.set(run.id, { mark, error });
+    throw error;
+  }
 }
 
 const maxFollowMs = 60_000;
@@ -304,7 +308,7 @@ export async function askForOwners(files: ReadonlySet<string>, source: ResultSou
 /** Makes the file of an export. Throws what `readResult` of the run throws, and the signal's reason. */
 export async function makeExport(
   request: ExportRequest,
-  source: ReadingSource,
+  source: Pick<ReadingSource, 'runs' | 'workerFile'>,
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
   const job: Job = { kind: 'export', request, runsFolder: source.runs.folderOf('') };

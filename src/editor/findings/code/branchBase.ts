@@ -107,8 +107,9 @@ export class FilesAtBase {
     if (!isSameBase) this.#forget(file);
     const before = isSameBase ? known.before : await this.#readAtBase(repository, commit, original);
     const now = await readNow().catch((error: unknown) => {
+      asUnknown(error);
       this.#stale.add(file);
-      return asUnknown(error);
+      return undefined;
     });
     const changes = compareWithBase(before.text, now);
     this.#files.set(file, { commit, original, before, changes });

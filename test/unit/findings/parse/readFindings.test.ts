@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { AssessmentError } from '../../../../src/core/errors.ts';
-import { maxReadMs, withReadingNote } from '../../../../src/core/findings/parse/readFindings.ts';
 import { maxFindingsBytes } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { type ResultSource, readResult } from '../../../../src/core/findings/result/readResult.ts';
 import { pausesWhile } from '../../core/cpuTime.ts';
 import { type Scope, tempFolder } from '../../run/tempFolder.ts';
-import { finding, type FindingFixture, setUpFindings, titles, sourceFor } from '../findingFixture.ts';
+import { finding, setUpFindings, sourceFor } from '../findingFixture.ts';
+import { parseWorker } from './bundledWorker.ts';
 import { shopRun } from '../importExport/exportingFindings.ts';
 
 const isTooLarge = { kind: 'findingsTooLarge' };
@@ -76,58 +75,43 @@ describe('reading a findings file in a worker', () => {
   });
 });
 
-describe('a findings file that was too large', () => {
-  const tooLarge = `[${'{},'.repeat(3_100_000)}{}]`;
-
-  /** A fixture that shows a run with a file that is too large, and the run. */
-  async function setTooLarge(
-    t: Parameters<typeof setUpFindings>[0],
-  ): Promise<{ fixture: FindingFixture; file: string }> {
+describe('a findings file that could not be read', () => {
+  /** A window of a new fixture that shows a run with this findings file, and how often a worker has read it. */
+  async function setUp(t: Parameters<typeof setUpFindings>[0], content: string, isSlow = false) {
     const fixture = await setUpFindings(t, 'shop');
-    const run = await fixture.addRun(['shop'], tooLarge);
-    assert.equal(fixture.store.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
-    return { fixture, file: path.join(fixture.runs.folderOf(run.id), 'findings.json') };
+    const run = await fixture.storeRun(['shop'], content);
+    const [worker, log, go] = ['worker.cjs', 'log', 'go'].map((name) => path.join(fixture.root, name));
+    const code = `const { appendFileSync, existsSync } = require('node:fs');
+      const { parentPort, workerData } = require('node:worker_threads');
+      if (workerData.kind === 'workOut') appendFileSync(${JSON.stringify(log)}, '.');
+      if (${isSlow} && !existsSync(${JSON.stringify(go)})) parentPort.postMessage({ error: 'notInTime', data: {} });
+      else require(${JSON.stringify(parseWorker)});`;
+    await writeFile(worker!, code);
+    const store = fixture.reopen(worker!);
+    /** Why the findings cannot be read after this, and how often that was tried. */
+    const after = async (act: () => Promise<unknown>): Promise<unknown> => {
+      await act();
+      return [store.shownRuns()[0]?.failure?.kind, (await readFile(log!, 'utf8')).length];
+    };
+    const file = path.join(fixture.runs.folderOf(run.id), 'findings.json');
+    return { store, run, file, after, speedUp: () => writeFile(go!, '') };
   }
 
-  test('F118 is not read again automatically, also after a restart', async (t) => {
-    const { fixture } = await setTooLarge(t);
-    // Starting a worker would fail with another error.
-    const next = fixture.reopen('/no/such/worker.cjs');
-    await next.load();
-    assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
-    await next.load();
-    assert.equal(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
-  });
-
-  test('F118 gave no answer twice: no third start, but what another window reads does not count', async (t) => {
-    const folder = await tempFolder(t);
-    t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
-    const crash = { kind: 'workerCrashed' };
-    const read = (): Promise<unknown> =>
-      withReadingNote(folder, 'mark', false, () => Promise.reject(new AssessmentError('workerCrashed')));
-    for (const [passedMs, wanted] of [
-      [0, crash],
-      [1_000, crash],
-      [2_000, crash],
-      [maxReadMs, crash],
-      [maxReadMs, { kind: 'findingsTooLarge' }],
-    ] as const) {
-      t.mock.timers.tick(passedMs);
-      await assert.rejects(read(), wanted);
-    }
-  });
-
-  test('F118 is read again when the user shows the run, and when the file changes', async (t) => {
-    const { fixture, file } = await setTooLarge(t);
-    const [{ run } = { run: undefined }] = fixture.store.shownRuns();
-    assert.ok(run);
-    const next = fixture.reopen('/no/such/worker.cjs');
-    await next.load();
-    await next.show(run);
-    assert.notEqual(next.shownRuns()[0]?.failure?.kind, 'findingsTooLarge');
+  test('F118 is read once by a window, and again when the user shows the run or the file changes', async (t) => {
+    const { store, run, file, after } = await setUp(t, `[${'{},'.repeat(3_100_000)}{}]`);
+    assert.deepEqual(await after(() => store.load()), ['findingsTooLarge', 1]);
+    assert.deepEqual(await after(() => store.focused()), ['findingsTooLarge', 1]);
+    assert.deepEqual(await after(() => store.show(run)), ['findingsTooLarge', 2]);
     await writeFile(file, finding('small'));
-    await fixture.store.load();
-    assert.deepEqual(titles(fixture), ['small']);
+    assert.deepEqual(await after(() => store.load()), [undefined, 3]);
+  });
+
+  test('F118 is not called too large if it was not read in time, and is read again on focus', async (t) => {
+    const { store, after, speedUp } = await setUp(t, finding('slow'), true);
+    assert.deepEqual(await after(() => store.load()), ['notInTime', 1]);
+    await speedUp();
+    assert.deepEqual(await after(() => store.load()), ['notInTime', 1]);
+    assert.deepEqual(await after(() => store.focused()), [undefined, 2]);
   });
 });
 

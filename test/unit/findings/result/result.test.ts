@@ -201,6 +201,10 @@ test('findings have a summary, and their details are read when somebody looks', 
   await assert.rejects(fixture.store.withDetails([absent]), { kind: 'storage' });
   await writeFile(path.join(fixture.runs.folderOf('run-1'), 'findings.json'), listOf('other'));
   assert.equal(await fixture.store.itemOf(absent), undefined, 'the item of another file');
+  await fixture.store.load();
+  const withoutWorker = fixture.reopen('/no/such/worker.cjs');
+  const [{ details }] = await withoutWorker.withDetails([absent]);
+  assert.equal(details.description, absent.finding.summary, 'no worker reads another file for them');
 });
 
 test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {
