@@ -291,12 +291,14 @@ async function readMoves(
   ours: readonly Candidate[],
   theirs: readonly Candidate[],
 ): Promise<void> {
-  const quotesLeft = new Set(ours.flatMap(({ isPaired, namedQuote }) => (isPaired ? [] : namedQuote)));
+  const quotesLeft = new Set(
+    ours.flatMap(({ isPaired, namedQuote }) => (isPaired ? [] : (namedQuote ?? []))),
+  );
   const sentWith = new Map<string, ReturnType<typeof readSentWith>>();
   for (const each of theirs) {
     const { run, sent } = each.finding;
     const [file] = sent;
-    if (each.isPaired || file === undefined || !quotesLeft.has(each.namedQuote)) continue;
+    if (each.isPaired || file === undefined || !quotesLeft.has(each.namedQuote ?? '')) continue;
     if (sentIn(later, file.folder, later.laterPathOf(file)) !== undefined) continue;
     const key = JSON.stringify([run, file.target]);
     const reading = sentWith.get(key) ?? readSentWith(file, join(later.runsFolder, run));
