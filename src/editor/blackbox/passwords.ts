@@ -148,7 +148,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const document = await openDocument(uri);
-  const moved = new Set<string>();
+  const moved = new Map<string, string>();
   for (let tries = 1; tries <= 3; tries += 1) {
     const { version } = document;
     const { text, passwords } = takePasswords(document.getText());
@@ -185,21 +185,21 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   await showWarning(message);
 }
 
-/** Saves the passwords that are not in `moved` yet, and adds them: each request has its own. */
+/** Saves the passwords that are not the last in `moved`, and notes them: each request has its own. */
 async function saveNew(
   requests: readonly PasswordRequest[],
   taken: ReadonlyMap<number, string>,
-  moved: Set<string>,
+  moved: Map<string, string>,
   { passwords }: Pick<ManageDeps, 'passwords'>,
 ): Promise<void> {
   for (const request of requests) {
     const keys = passwords.keysOf(request);
     for (const [index, login] of loginsOf(request).entries()) {
       const password = taken.get(index);
-      const move = JSON.stringify([request.workflow, keys[index], password]);
-      if (password === undefined || moved.has(move)) continue;
+      const key = `${request.workflow} ${keys[index] ?? ''}`;
+      if (password === undefined || moved.get(key) === password) continue;
       await passwords.save(request, login, password);
-      moved.add(move);
+      moved.set(key, password);
     }
   }
 }

@@ -239,7 +239,7 @@ describe('a target file', () => {
 
   it('F208 keeps what is typed while its passwords are moved, and moves those that are typed, too', async () => {
     const credentials = [{ ...alice, password: 'canary-4711' }, bob];
-    const document = await open({ target_urls: [url], authentication: { credentials } });
+    let document = await open({ target_urls: [url], authentication: { credentials } });
     const saved: string[] = [];
     let typed: readonly (readonly [before: string, text: string])[] = [];
     const store = async (_key: string, value: string): Promise<void> => {
@@ -280,6 +280,14 @@ describe('a target file', () => {
     await move();
     assert.match(messages.shown[1]?.text ?? '', /still in .*blackbox\.json, because the file changed/);
     assert.match(document.getText(), /canary-0/);
+
+    // Two requests are saved at each try.
+    const only = { password: 'canary-0', ...alice };
+    document = await open({ target_urls: [url], authentication: { credentials: [only] } });
+    typed = ['"password": "canary-1", ', '', first].map((text) => ['"id"', text] as const);
+    await move();
+    assert.match(messages.shown[2]?.text ?? '', /no longer in the file/);
+    assert.equal(saved.at(-1), '=canary-0', 'the last one that was typed counts');
   });
 
   it('leads to a question before a start if its text looks like credentials', async () => {
