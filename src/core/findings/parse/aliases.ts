@@ -4,10 +4,10 @@ import type { TextStyle } from './freeText.ts';
 import type { PathBelief } from './pathText.ts';
 
 /*
- * Names under which each part of a finding may stand, the best first. The schema of findings.json is
- * not published, so every plausible name is listed. Keys are compared by `normalKey`; a dot means a
- * nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to, `properties.`
- * SARIF's property bag.
+ * Names under which each part of a finding may stand, the best first. The schema of findings.json
+ * is not published, so every plausible name is listed. Keys are compared by `normalKey`; a dot
+ * means a nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to,
+ * `properties.` SARIF's property bag.
  */
 
 /** Lists under these keys are not findings, however much they look like some. By `normalKey`. */

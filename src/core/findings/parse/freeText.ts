@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, codeBlock, codeSpan } from '../../visibleText.ts';
 import { isLeftOut } from '../drift/lineText.ts';
-import { isLineText } from './pathText.ts';
+import { toLineRange } from './pathText.ts';
 
 /** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
 export const MAX_TEXT = 65_536;
@@ -84,7 +84,6 @@ export function withoutFence(text: string): string {
 
 /** Semgrep's CLI writes it in place of code when there is no account. */
 const noSnippet = 'requires login';
-const maxSnippetLines = 1_000;
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 /** Code can start with `12:` or `12 `. */
@@ -97,14 +96,11 @@ const barPrefix = /^\W*\d{1,7} ?[|│]/;
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
   const inner = isObject(value) ? value['text'] : value;
   const text: unknown = Array.isArray(inner)
-    ? inner
-        .slice(0, maxSnippetLines)
-        .filter((line) => typeof line === 'string')
-        .join('\n')
+    ? inner.filter((line) => typeof line === 'string').join('\n')
     : inner;
   if (typeof text !== 'string' || text === noSnippet) return undefined;
   const lines = withoutFence(clip(text, MAX_TEXT)).split('\n');
-  const isCode = (line: string): boolean => line.trim() !== '' && !isLineText(line);
+  const isCode = (line: string): boolean => line.trim() !== '' && !toLineRange(line);
   return lines.some(isCode) ? withoutNumbers(lines, startLine).join('\n') : undefined;
 }
 

@@ -7,11 +7,11 @@ import { isPass, readFinding } from './readFinding.ts';
 import { itemsOfSarif } from './sarif.ts';
 
 /*
- * Reads a findings file, in a worker. `sarif` reads the results of a SARIF log, with what they refer
- * to resolved; in any other file, `findList` finds the findings by what they look like. `readFinding`
- * reads an item, and remembers what was used of it. `aliases` is the table of names; `rating`,
- * `readPlaces`, and `freeText` read the values under them. What nothing reads is in the block “Other
- * fields”.
+ * Reads a findings file, in a worker. `sarif` reads the results of a SARIF log, with what they
+ * refer to resolved; in any other file, `findList` finds the findings by what they look like.
+ * `readFinding` reads an item, and remembers what was used of it. `aliases` is the table of names;
+ * `rating`, `readPlaces`, and `freeText` read the values under them. What nothing reads is in the
+ * block “Other fields”.
  */
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
@@ -28,7 +28,9 @@ export interface ParsedFindings {
   readonly cut: Cut | undefined;
 }
 
-/** Of more findings than are read (`total`), the `shown` worst were read, in the order of the file. */
+/**
+ * Of more findings than are read (`total`), the `shown` worst were read, in the order of the file.
+ */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
@@ -44,11 +46,10 @@ export function parseFindings(text: string): ParsedFindings {
   const results = itemsOfSarif(root)?.map((item) => ({ raw: item.raw, finding: readFinding(item) }));
   const list = (results ?? findList(root))?.filter(({ raw }) => !isPass(raw));
   if (list === undefined) throw new AssessmentError('malformedFindings');
-  const severest = list
+  const findings = list
     .map((found, index) => ({ ...found, index, rank: severityRank(found.finding.severity) }))
     .sort((one, other) => one.rank - other.rank)
-    .slice(0, maxFindings);
-  const findings = severest
+    .slice(0, maxFindings)
     .sort((one, other) => one.index - other.index)
     .map(({ raw, finding, index }) => {
       const id = finding.id ?? `#${String(index + 1)}`;
@@ -56,8 +57,8 @@ export function parseFindings(text: string): ParsedFindings {
     });
   if (findings.reduce((length, finding) => length + lengthOf(finding), 0) > maxLength)
     throw new AssessmentError('findingsTooLarge');
-  const cut = { shown: findings.length, total: list.length };
-  return { findings, isSarif: results !== undefined, cut: cut.shown < cut.total ? cut : undefined };
+  const [shown, total] = [findings.length, list.length];
+  return { findings, isSarif: results !== undefined, cut: shown < total ? { shown, total } : undefined };
 }
 
 /** Undefined for an item that is too long, or nested too deeply to be written. */

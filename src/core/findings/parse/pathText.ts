@@ -20,11 +20,6 @@ export function ordered({ endLine, startLine = endLine, startColumn, endColumn }
   };
 }
 
-/** True for `12`, `12-20` and `L12-L20`. */
-export function isLineText(text: string): boolean {
-  return toLineRange(text) !== undefined;
-}
-
 /** A number from 1, or a text that is one. */
 export function toCount(value: unknown): number | undefined {
   const [, digits] =
@@ -35,7 +30,7 @@ export function toCount(value: unknown): number | undefined {
     : undefined;
 }
 
-/** Reads a text such as `12-14` or `L12`, or the first and last members of a list. */
+/** Reads a text such as `12`, `12-14` or `L12-L14`, or the first and last members of a list. */
 export function toLineRange(value: unknown): Lines | undefined {
   if (Array.isArray(value)) {
     const startLine = toCount(value[0]);
@@ -65,8 +60,8 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those of
- * a file with folders or a line, where code (`cursor.execute`) or a tool's name is more likely.
+ * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those
+ * of a file with folders or a line, where code (`cursor.execute`) or a tool's name is more likely.
  */
 export type PathBelief = 'files' | 'places' | 'flow';
 

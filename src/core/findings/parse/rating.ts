@@ -66,7 +66,9 @@ function onlyWord(value: unknown): Severity | undefined {
   return typeof value === 'string' ? aliases.SEVERITY_WORDS.get(value.trim().toLowerCase()) : undefined;
 }
 
-/** The only severity among the few words of a rating such as `S1 - critical`. Prose is no rating. */
+/**
+ * The only severity among the few words of a rating such as `S1 - critical`. Prose is no rating.
+ */
 function severityOfWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
   const words = value.toLowerCase().match(/\p{L}+/gu) ?? [];

@@ -163,7 +163,7 @@ function readLive(
     feature: firstHit(fields, aliases.FEATURE, lineLike(/\S/)),
     perspective: firstHit(fields, aliases.PERSPECTIVE, lineLike(/^\p{L}[\p{L}\p{N} _-]{0,63}$/u)),
   };
-  // A single one may be anything: `url` a reference, `feature` a part of the code. A request is one.
+  // A single one may be anything: `url` a reference, `feature` a part of the code.
   const isSure = fields.has('webrequest') && live.url !== undefined;
   return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : undefined;
 }

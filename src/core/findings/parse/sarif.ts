@@ -7,11 +7,11 @@ import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
 /*
- * Reads SARIF 2.1.0, whose sections are named here. Objects of a log refer to each other: a result to
- * its rule and its taxa, a location to an artifact and its base, a message to a template, a link in a
- * message to a location, a step to one of its run. A result is copied with all of these resolved, so
- * that the reader of any findings file can read it. What one part of a file may repeat in many
- * results is cut before it is joined.
+ * Reads SARIF 2.1.0, whose sections are named here. Objects of a log refer to each other: a result
+ * to its rule and its taxa, a location to an artifact and its base, a message to a template, a link
+ * in a message to a location, a step to one of its run. A result is copied with all of these
+ * resolved, so that the reader of any findings file can read it. What one part of a file may repeat
+ * in many results is cut before it is joined.
  */
 
 /**
@@ -26,7 +26,7 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
   return SARIF_FAULTS.some((fault) => fault === subject);
 }
 
-/** Version 1, and drafts of 2.0: they name files in another way. */
+/** They name files in another way. */
 const oldVersion = /^(?:1|2\.0)\./;
 const maxDetail = 300;
 const maxJustification = 10_000;
@@ -91,8 +91,8 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
 }
 
 /**
- * What the tool says about its failure, or empty; undefined if it did not fail. Where it has looked,
- * only an error is a failure.
+ * What the tool says about its failure, or empty; undefined if it did not fail. Where it has
+ * looked, only an error is a failure.
  */
 function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
   const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
@@ -146,8 +146,8 @@ function suppressionOf(result: JsonObject): string | undefined {
 type RuleFinder = (result: JsonObject) => JsonObject;
 
 /**
- * Finds the rule of a result by index, in the tool or in an extension, else by the longest known part
- * of its ID (3.27.5 to 3.27.7, 3.52).
+ * Finds the rule of a result by index, in the tool or in an extension, else by the longest known
+ * part of its ID (3.27.5 to 3.27.7, 3.52).
  */
 function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unknown): RuleFinder {
   const toRule = (rule: unknown): JsonObject => {
@@ -180,8 +180,8 @@ function withParents(id: unknown): readonly string[] {
 function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
   const overrides = listAt(run, 'invocations').map((invocation) => {
     const changes = listAt(invocation, 'ruleConfigurationOverrides');
-    const levelOf = (change: unknown): unknown => objectAt(change, 'configuration')['level'];
-    return new Map(changes.map((each) => [ruleOf({ rule: objectAt(each, 'descriptor') }), levelOf(each)]));
+    const levels = changes.map((each) => objectAt(each, 'configuration')['level']);
+    return new Map(changes.map((each, at) => [ruleOf({ rule: objectAt(each, 'descriptor') }), levels[at]]));
   });
   return (result: JsonObject, rule: JsonObject): unknown => {
     const { invocationIndex = overrides.length === 1 ? 0 : undefined } = objectAt(result, 'provenance');
@@ -232,9 +232,9 @@ function decoded(uri: string): string {
 }
 
 /**
- * What stands before a path with a base: the bases around it, each below the next (3.14.14). The last
- * one may be a folder on another machine; `/./` is behind it, and `place/resolver` looks for what
- * follows first. A page on the web is that of the repository.
+ * What stands before a path with a base: the bases around it, each below the next (3.14.14). The
+ * last one may be a folder on another machine; `/./` is behind it, and `place/resolver` looks for
+ * what follows first. A page on the web is that of the repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
@@ -259,12 +259,11 @@ function resolve(object: JsonObject, references: References, messages: readonly 
     if (depth > maxNesting) return value;
     if (Array.isArray(value)) return value.map((part) => resolved(part, depth + 1));
     if (!isObject(value)) return value;
-    const members = Object.entries(value).map(([key, part]) => {
-      if (key === 'artifactLocation') return [key, references.toArtifact(part)] as const;
-      if (key === 'message') return [key, toMessage(part, messages)] as const;
-      if (key === 'taxa') return [key, listAt(value, key).map(references.toTaxon)] as const;
-      const whole = key === 'threadFlows' ? withSteps(part, references.steps) : part;
-      return [key, resolved(whole, depth + 1)] as const;
+    const members = Object.entries(value).map(([key, part]): [string, unknown] => {
+      if (key === 'artifactLocation') return [key, references.toArtifact(part)];
+      if (key === 'message') return [key, toMessage(part, messages)];
+      if (key === 'taxa') return [key, listAt(value, key).map(references.toTaxon)];
+      return [key, resolved(key === 'threadFlows' ? withSteps(part, references.steps) : part, depth + 1)];
     });
     return Object.fromEntries(members);
   };
@@ -282,7 +281,7 @@ function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   });
 }
 
-/** The text of a message (3.11) that refers to one, or has arguments; any other message as it is. */
+/** The text of a message (3.11) that refers to one, or has arguments; any other as it is. */
 function toMessage(message: unknown, templates: readonly JsonObject[]): unknown {
   const { id, text: own, arguments: values } = objectAt(message);
   const isReference = typeof id === 'string' && typeof own !== 'string';
@@ -316,7 +315,7 @@ function replaceSome(
   });
 }
 
-/** The message of a result, in which links to the IDs of locations lead to their `path:line` (3.11.6). */
+/** The message of a result, whose links to the IDs of locations lead to `path:line` (3.11.6). */
 function withPlaces(result: JsonObject): unknown {
   const { message } = result;
   const text = textOf(message)?.slice(0, MAX_TEXT + 1);
@@ -354,7 +353,7 @@ function changeText(change: unknown, replacement: unknown): string {
   return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
 }
 
-/** `path:line` of a location; without a line, its path alone. Undefined for one that is too long to repeat. */
+/** `path:line` of a location, or its path. Undefined for one that is too long to repeat. */
 function addressOf(location: unknown): string | undefined {
   const uri = uriOf(location);
   if (uri === undefined || uri.length > maxAddress) return undefined;

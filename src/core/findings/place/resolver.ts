@@ -16,21 +16,25 @@ import {
 
 /*
  * Turns the paths that a run reports into files. A path is searched for among the files that were
- * sent or, where these are not known, on the disk: (1) as it is, without its target's name or number,
- * or without a base on another machine, (2) without the first segments that all reported paths share,
- * if each then is a sent file (first, where (1) does not fit all), (3) by its end of at least two
- * segments. What has no file may have one by a person's mapping. A path that fits several files is
- * ambiguous, and no guess is made.
+ * sent or, where these are not known, on the disk: (1) as it is, without its target's name or
+ * number, or without a base on another machine, (2) without the first segments that all reported
+ * paths share, if each then is a sent file (first, where (1) does not fit all), (3) by its end of
+ * at least two segments. What has no file may have one by a person's mapping. A path that fits
+ * several files is ambiguous, and no guess is made.
  */
 
 /**
- * Where a place is according to the findings file and what was sent: the same on every machine that knows what was sent. Where that is not known, as for
- * a run that was imported or tracked by its ID, paths are as reported.
+ * Where a place is according to the findings file and what was sent: the same on every machine that
+ * knows what was sent. Where that is not known, as for a run that was imported or tracked by its
+ * ID, paths are as reported.
  */
 export interface SentPath {
   /** As the run's target names it. Undefined if several targets are possible, empty if none is. */
   readonly folder: string | undefined;
-  /** The path in the folder that was sent, else the one that was reported, with `/`; empty for a finding without a place. */
+  /**
+   * The path in the folder that was sent, else the one that was reported, with `/`; empty for a
+   * finding without a place.
+   */
   readonly path: string;
 }
 
@@ -52,7 +56,10 @@ interface Match {
   readonly names: readonly string[];
 }
 
-/** The file that the earliest step found; in several targets, the one in the only target that the first segment of the path names. */
+/**
+ * The file that the earliest step found; in several targets, the one in the only target that the
+ * first segment of the path names.
+ */
 function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefined {
   const earliest = Math.min(...found.map(({ step }) => step));
   const best = found.filter(({ step }) => step === earliest);
@@ -66,7 +73,10 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 const maxDepth = 64;
 
 export interface SentPaths {
-  /** The file that was sent, whether it is still on the disk or not. Undefined also where it is not known what was sent. */
+  /**
+   * The file that was sent, whether it is still on the disk or not. Undefined also where it is not
+   * known what was sent.
+   */
   readonly sentFile: (place: Place) => SentFile | 'ambiguous' | undefined;
   readonly sentPath: (place: Place) => SentPath;
 }
@@ -99,7 +109,10 @@ export function findSent(targets: Targets, sent: SentOfRun, places: Iterable<Pla
   return { sentFile, sentPath };
 }
 
-/** Searches the files that were sent of a target, whatever is on the disk now. Paths that would lead out of a folder are left out. */
+/**
+ * Searches the files that were sent of a target, whatever is on the disk now. Paths that would lead
+ * out of a folder are left out.
+ */
 function searchSent(
   files: ReadonlyMap<string, SentFile>,
   names: readonly string[],
@@ -166,7 +179,10 @@ function searchSent(
   };
 }
 
-/** The ways to read a path that was sent, the most literal first: a sent file may have a name that `toSegments` refuses. */
+/**
+ * The ways to read a path that was sent, the most literal first: a sent file may have a name that
+ * `toSegments` refuses.
+ */
 function readingsOf(text: string): readonly (readonly string[])[] {
   const clean = toSegments(withoutDrive(text)) ?? [];
   const parts = text.split('/');
@@ -174,7 +190,10 @@ function readingsOf(text: string): readonly (readonly string[])[] {
   return [literal, clean].filter(({ length }) => length > 0);
 }
 
-/** What a SARIF log names below a folder of another machine: `/./` is between them (`parse/sarif`). Empty for any other path. */
+/**
+ * What a SARIF log names below a folder of another machine: `/./` is between them (`parse/sarif`).
+ * Empty for any other path.
+ */
 function belowBase(text: string): readonly string[] {
   const [, below = ''] = /^(?:file:|[a-z]:|[\\/]).*?\/\.\/(.*)$/is.exec(text) ?? [];
   return toSegments(below) ?? [];
@@ -210,7 +229,10 @@ function toComparable(path: string): string {
   return path.normalize('NFC');
 }
 
-/** Without `number`, the archive's number. Its name stays, since a folder in it may have the same name. */
+/**
+ * Without `number`, the archive's number. Its name stays, since a folder in it may have the same
+ * name.
+ */
 export function reportedPath(text: string, number?: string): string {
   const [first, ...others] = toSegments(text) ?? [text];
   const segments = others.length > 0 && first === number ? others : [first, ...others];
@@ -231,7 +253,8 @@ export function createLocator(
   calls?: Pick<FolderCalls, 'ask'>,
 ): Locate {
   const opened = targets.map(({ folder, name }, target) => {
-    // The folder's name differs between machines, so it only counts where nothing is known of what was sent.
+    // The folder's name differs between machines, so it only counts where nothing is known of what
+    // was sent.
     const names = [name, String(target), ...(knowsSent[target] === true ? [] : [basename(folder)])];
     return { target, folder, names, disk: openFolder(folder, calls), step: 0 };
   });
@@ -267,7 +290,10 @@ interface FoundOnDisk extends Pick<Match, 'step'> {
   readonly here: VisitedFile | 'refused';
 }
 
-/** Searches a folder on the disk, for a target whose sent files are not known. What is refused is not searched for by a shorter end. */
+/**
+ * Searches a folder on the disk, for a target whose sent files are not known. What is refused is
+ * not searched for by a shorter end.
+ */
 async function searchDisk(
   text: string,
   { names, disk }: { readonly names: readonly string[]; readonly disk: OpenedFolder },
