@@ -48,6 +48,11 @@ const rooms: Readonly<Record<string, Room>> = {
     tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],
     isHeld: true,
   },
+  literal: {
+    files: ['src/core/upload/secrets/literal.ts'],
+    tests: ['test/unit/upload/secrets/literal.test.ts'],
+    isHeld: true,
+  },
   paths: {
     files: ['place/workspacePath', 'parse/pathText', 'place/resolver'].map(
       (name) => `src/core/findings/${name}.ts`,

@@ -11,7 +11,6 @@ const computed = /\$[{([]|\{\{|[%#][{]|%\(|<%/;
 const reference = new RegExp(
   [
     String.raw`\$.*|%\w+%|__\w+__|@@\w+@@|\[.*\]|\(\(.*\)\)`,
-    '`.*`|<<.*',
     String.raw`@?[A-Za-z][\w.-]*\([^]*\)`,
     // Of Spring, Maven, Jasypt, SOPS, dotenvx, and Vault; of sealed secrets, whose key has 4,096 bits.
     String.raw`\{[^{}]*\}.*|ENC\[.*|encrypted:.*|vault:v\d+:.*|Ag[A-D][\w+/]{200}.*`,
@@ -19,7 +18,6 @@ const reference = new RegExp(
   ]
     .map((form) => `^(?:${form})$`)
     .join('|'),
-  'i',
 );
 
 /** A word of a name, with a few digits: `db`, `apiKey2`, `s3`, `base64encode`, `2031`. */
@@ -36,7 +34,7 @@ const withDefault = /^\$\{[\w.]{1,100}(?::[-=]?|[-=])([^${}?+=-][^${}]*)\}$/;
  * The text that a value has in the file itself, without quotes: for a reference with a default, that default.
  * Undefined for an expression. `next` is the character behind an unquoted value: a bracket makes it a call.
  */
-export function literalOf(value: string, next = ''): string | undefined {
+export function literalOf(value: string, next: string): string | undefined {
   const isQuoted = /^["']/.test(value);
   // Tags, anchors, aliases, and comments, as in YAML.
   if (!isQuoted && (/^[!&*@#]/.test(value) || (/[([]/.test(next) && callee.test(value)))) return undefined;
