@@ -45,7 +45,10 @@ const rooms: Readonly<Record<string, Room>> = {
   drive: runFolder('drive', ['steps/{removeUploads,downloadAgain}', 'disk/{notKept,withoutStorage}']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
-    tests: ['test/unit/upload/{ignore,select}/selection*.test.ts'],
+    tests: [
+      'test/unit/upload/{ignore,select}/selection*.test.ts',
+      'test/unit/upload/ignore/{readIgnoreFile,gitConditions}.test.ts',
+    ],
     isHeld: true,
   },
   literal: {

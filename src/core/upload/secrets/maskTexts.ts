@@ -2,7 +2,6 @@ import { finders, formsOf } from './findSecrets.ts';
 import { maskToken } from './tokenRules.ts';
 
 export interface MaskStart {
-  /** Any plain data. */
   readonly texts: unknown;
 }
 

@@ -4,7 +4,6 @@ const sets: Readonly<Record<string, string>> = {
   uuid: '0-9A-Fa-f-',
   lower: '0-9a-z',
   upper: '0-9A-Z',
-  letters: 'A-Za-z',
   plain: 'A-Za-z0-9',
   word: '\\w-',
   base64: 'A-Za-z0-9+/=',
@@ -44,7 +43,7 @@ sonar plain 40 squ_ sqp_ sqa_
 sonar plain 59 sqco_
 snyk \w.- 40-400 snyk_uat. snyk_sat.
 stackhawk \w.- 41 hawk.
-deptrack plain 32-255 odt_
+dtrack plain 32-255 odt_
 figma \w=- 40-200 figd_ figp_
 jfrog plain 69 AKCp
 jfrog plain 56 cmVmdGtu
@@ -59,10 +58,10 @@ alibaba-key-id plain 17-24 LTAI
 tencent-key-id plain 32-36 AKID
 volcengine-key-id \w=- 42-48 AKLT
 scaleway upper 17 SCW
-google-api-key word 33 AIzaSy
+google-api-key word 35 AIza
 google-api-key word 50-60 AQ.
 google-client-secret word 28 GOCSPX-
-google-access-token word 30-2000 ya29.
+google-access-token word 20-2000 ya29.
 google-refresh-token word 40-200 1//0
 google-key-id upper 55-57 GOOG1E
 yandex word 35-38 AQVN
@@ -87,7 +86,7 @@ openshift word 43 sha256~
 pulumi hex 40 pul-
 doppler plain 40-44 dp.pt. dp.ct. dp.sa. dp.scim. dp.audit.
 doppler \w.- 40-80 dp.st.
-vault word 90-300 hvs. hvb. hvr.
+vault word 24-300 hvs. hvb. hvr.
 tailscale word 28-120 tskey-
 1password base64 100-2000 ops_eyJ
 1password 0-9A-Z- 36-37 A3-
@@ -113,7 +112,7 @@ perplexity plain 48 pplx-
 groq plain 50-54 gsk_
 cerebras lower 48 csk-
 firecrawl hex 32 fc-
-huggingface letters 34 hf_ api_org_
+huggingface A-Za-z 34 hf_ api_org_
 jina plain 60 jina_
 llamaindex plain 48 llx-
 replicate word 37 r8_
@@ -188,14 +187,14 @@ ionic plain 42 ion_
 klaviyo hex 34 pk_
 adafruit plain 28 aio_
 adobe word 32 p8e-
-apify plain 30-45 apify_api_ apify_proxy_ apify_ui_ apify_integration_api_ apify_actor_run_api_
+apify \w 34-60 apify_
 gcnotify word 73-200 gcntfy-
 contentful word 43 CFPAT-
 devcycle word 36-60 dvc_server_
 dropbox \w=- 130-1500 sl.
 facebook plain 100-400 EAAC EAAM
 frameio \w=- 64 fio-u-
-intra42 hex 64 s-s4t2ud- s-s4t2af- u-s4t2ud- u-s4t2af-
+intra42 hex 64 -s4t2ud- -s4t2af-
 linkedin A-Za-z0-9+/=. 20-60 WPL_AP0. WPL_AP1.
 mapbox \w.- 50-240 sk.eyJ tk.eyJ
 onfido \w.- 44 api_live. api_sandbox. api_live_us. api_live_ca.
@@ -210,6 +209,10 @@ valtown plain 20-40 vtwn_
 wakatime uuid 36 waka_
 wakatime \w 40-100 waka_sec_ waka_tok_ waka_ref_
 zoho 0-9a-f. 65 1000.
+bannerbear hex 30 bb_pr_ bb_ma_
+fullstory base64 80-120 na1. eu1.
+nightfall plain 32 NF-
+voiceflow A-Za-z0-9. 41 VF.DM. VF.WS.
 zuplo \w 41 zpka_
 cfx \w 24-30 cfxk_
 databento plain 29 db-

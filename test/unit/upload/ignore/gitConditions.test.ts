@@ -5,7 +5,7 @@ import { paths, select } from '../selecting.ts';
 import { plant, plantRepository, testPlace, testRepository } from '../trees.ts';
 
 test('F4 a conditional include always counts: it excludes more, with a note, and includes nothing', async (t) => {
-  const at = testRepository(t, { open: '', secret: '', never: '' });
+  const at = testRepository(t, { open: '', secret: '', never: '', here: '', '.git/info/exclude': 'here\n' });
   plant(at.home, {
     'work-config': '[include]\n\tpath = more-config\n[core]\n\tignorecase = true\n',
     'more-config': '[core]\n\texcludesFile = ~/work-rules\n',
@@ -24,7 +24,15 @@ test('F4 a conditional include always counts: it excludes more, with a note, and
     const from = { source: 'coreExcludesFile', line: 1 } as const;
     const own = { ...from, file: join(at.home, 'own-rules'), pattern: 'never', widened: false };
     const work = { ...from, file: join(at.home, 'work-rules'), pattern: 'secret', widened: true };
+    const here = {
+      source: 'infoExclude',
+      file: '.git/info/exclude',
+      line: 1,
+      pattern: 'here',
+      widened: false,
+    };
     assert.deepEqual(leftOut, [
+      { path: 'here', reason: { kind: 'ignored', rule: here } },
       { path: 'never', reason: { kind: 'ignored', rule: own } },
       { path: 'secret', reason: { kind: 'ignored', rule: work } },
     ]);
