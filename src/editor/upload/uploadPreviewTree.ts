@@ -200,9 +200,9 @@ function reasonLabel(reason: NotUploadedReason): string {
   }[reason.kind];
 }
 
-function ruleLabel({ pattern, file, line: number, widened }: IgnoreRule): string {
+function ruleLabel({ pattern, file, line: number, isConditional }: IgnoreRule): string {
   const place = file === undefined ? pattern : `${pattern}  (${file}:${String(number)})`;
-  return widened ? t('{0}: may exclude more than Git does', place) : place;
+  return isConditional === true ? t('{0}: may exclude more than Git does', place) : place;
 }
 
 /** True for what a person may add: not for links, special files or the folder's root. */

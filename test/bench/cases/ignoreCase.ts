@@ -46,7 +46,7 @@ export async function measureMatching(pairs: number): Promise<Row[]> {
 
 /** The number of files that no rule excludes. */
 function keptOf(lines: readonly string[], files: readonly string[]): number {
-  const from = { source: 'gitignore', file: '.gitignore', widened: false } as const;
+  const from = { source: 'gitignore', file: '.gitignore' } as const;
   const top = new IgnoreRules(false).and(readLines(Buffer.from(lines.join('\n')), from));
   const folders = new Map<string, IgnoreRules | undefined>([['', top]]);
   /** The rules in a folder; undefined if it is excluded. */

@@ -11,8 +11,8 @@ export interface IgnoreRule {
   readonly line: number;
   /** As written. */
   readonly pattern: string;
-  /** True for a rule that may not apply: its file is included under a condition. */
-  readonly widened: boolean;
+  /** The configuration names the file under a condition, so the rule may not apply. */
+  readonly isConditional?: boolean;
 }
 
 /** A line of an ignore file that may be a rule; `text` is in git's bytes. */

@@ -74,7 +74,7 @@ export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | '
 }
 
 export function settingLines(patterns: readonly string[]): RuleLine[] {
-  const from = { source: 'setting', widened: false } as const;
+  const from = { source: 'setting' } as const;
   return patterns.flatMap((pattern, index) =>
     readLines(Buffer.from(pattern), from).map((line) => ({ ...line, line: index + 1 })),
   );

@@ -69,7 +69,7 @@ export function isGitsOwn({ source }: IgnoreRule): boolean {
   return source === 'gitignore' || source === 'infoExclude';
 }
 
-/** The layers without the rules that leave out the folder `name` (as above): the others apply to what a person chose inside or with it. */
+/** Without the rules that exclude the folder `name` (as above). The others apply to what the user chose in it. */
 export function withoutMatching(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
   return layers.map((layer) => ({ ...layer, rules: layer.rules.withoutMatching(name) }));
 }
@@ -80,8 +80,8 @@ export function enter(layers: readonly RuleLayer[], name: string): readonly Rule
 }
 
 /**
- * Adds the rules of a folder's ignore files; `kindOf` gives the type of each. A `.gitignore` that is a link is ignored, as by git. Throws
- * `sourceUnreadable`, and `ignoreFileUnreadable` for a `.whiteboxignore`.
+ * Adds the rules of a folder’s ignore files; `kindOf` gives the type of each. A `.gitignore` that
+ * is a link is ignored, as by Git.
  */
 export function withOwnFiles(
   layers: readonly RuleLayer[],
@@ -96,13 +96,13 @@ export function withOwnFiles(
     if (kind === undefined) return layer;
     const path = join(folder, fileName);
     if (fileName === '.gitignore') {
-      const from = { source: 'gitignore', widened: false, followLink: false } as const;
+      const from = { source: 'gitignore', followLink: false } as const;
       return kind.isFile() ? { ...layer, rules: addGitFile(rules, path, from, sources) } : layer;
     }
     const own = readOwnFile(path);
     if (own === undefined) return layer;
     const file = sources.nameOf(path);
-    const lines = readLines(own, { source: 'whiteboxignore', file, widened: false });
+    const lines = readLines(own, { source: 'whiteboxignore', file });
     if (rules.count + lines.length > maxRules) throw unreadable(path, 'EFBIG');
     return { ...layer, rules: rules.and(lines) };
   });
@@ -127,32 +127,36 @@ function addGitFile(
 }
 
 /**
- * git's layers at the top of a working tree, or of a folder without git, without its `.gitignore`. Each excludes file of the person, and each
- * possible one, is a separate layer. Throws `sourceUnreadable`.
+ * Git’s layers at the top of a working tree, or of a folder without Git, without its `.gitignore`.
+ * Each excludes file of the user, and each possible one, is a separate layer.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
   sources: RuleSources,
 ): readonly RuleLayer[] {
-  const rulesOf = (path: string | undefined, from: Pick<IgnoreRule, 'source' | 'widened'>): IgnoreRules => {
+  const rulesOf = (
+    path: string | undefined,
+    from: Pick<IgnoreRule, 'source' | 'isConditional'>,
+  ): IgnoreRules => {
     const none = new IgnoreRules(ignoreCase);
     // May be a link: the person's settings name it.
     return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
   };
-  const exclude = rulesOf(infoExclude, { source: 'infoExclude', widened: false });
+  const exclude = rulesOf(infoExclude, { source: 'infoExclude' });
   const ownFiles = [...new Set([excludesFile, ...possibleExcludesFiles])];
   return [
     { rules: exclude, fileName: '.gitignore' },
     ...ownFiles.map((file) => ({
       rules:
-        ifReachable(() => rulesOf(file, { source: 'coreExcludesFile', widened: file !== excludesFile })) ??
-        new IgnoreRules(ignoreCase),
+        ifReachable(() =>
+          rulesOf(file, { source: 'coreExcludesFile', isConditional: file !== excludesFile }),
+        ) ?? new IgnoreRules(ignoreCase),
       fileName: undefined,
     })),
   ];
 }
 
-/** Adds the layers of a nested repository, whose ignore files cannot undo outer rules. Throws `sourceUnreadable`. */
+/** Adds the layers of a nested repository, whose ignore files cannot undo outer rules. */
 export async function withNested(
   layers: readonly RuleLayer[],
   nested: Repository,
@@ -166,8 +170,8 @@ export async function withNested(
 }
 
 /**
- * The layers at `root` without its ignore files. What a selection of `within` leaves out, a selection of a folder inside leaves out too. Throws
- * `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`.
+ * The layers at `root` without its ignore files. What a selection of `within` excludes, that of a
+ * folder inside excludes, too.
  */
 export async function layersAt(
   root: string,

@@ -24,7 +24,7 @@ import { setUserSettings } from '../../userSettings.ts';
 
 const ended = endedRun({ id: 'invented', folder: '/invented/shop', ...inventedAccount });
 const [target] = ended.targets;
-const rule = { source: 'gitignore', line: 1, pattern: 'x', widened: false } as const;
+const rule = { source: 'gitignore', line: 1, pattern: 'x' } as const;
 const archive = { file: 'a', type: 'zip' as const, bytes: 1, sha256: '', sourceBytes: 1 };
 
 describe('the question before an upload', () => {

@@ -23,7 +23,7 @@ const files: SelectedFile[] = [
   ...[hidden, 'key.ts', 'locked.ts'].map((path) => ({ path, bytes: 1, mode: 0o644 }) as const),
   { path: 'logo.png', bytes: 128, mode: 0o644, isLfsPointer: true },
 ];
-const rule = { source: 'gitignore', file: '.gitignore', line: 2, pattern: 'dist/', widened: false } as const;
+const rule = { source: 'gitignore', file: '.gitignore', line: 2, pattern: 'dist/' } as const;
 const leftOut: LeftOut[] = [
   { path: 'dist/', reason: { kind: 'ignored', rule } },
   { path: 'dist/app.js', reason: { kind: 'ignoredButTracked', rule } },

@@ -22,14 +22,13 @@ test('F4 a conditional include always counts: it excludes more, with a note, and
     const { files, leftOut } = await select(at);
     assert.deepEqual(files.map(({ path }) => path), ['open'], condition); // prettier-ignore
     const from = { source: 'coreExcludesFile', line: 1 } as const;
-    const own = { ...from, file: join(at.home, 'own-rules'), pattern: 'never', widened: false };
-    const work = { ...from, file: join(at.home, 'work-rules'), pattern: 'secret', widened: true };
+    const own = { ...from, file: join(at.home, 'own-rules'), pattern: 'never', isConditional: false };
+    const work = { ...from, file: join(at.home, 'work-rules'), pattern: 'secret', isConditional: true };
     const here = {
       source: 'infoExclude',
       file: '.git/info/exclude',
       line: 1,
       pattern: 'here',
-      widened: false,
     };
     assert.deepEqual(leftOut, [
       { path: 'here', reason: { kind: 'ignored', rule: here } },

@@ -89,6 +89,6 @@ describe('F176 the selection on Windows', () => {
     plant(lost.root, { 'b.ts': '' });
     const [file, lostFile] = [join(here.root, 'a.ts'), join(lost.root, 'b.ts')];
     const { owners } = await whileLost(lost.root, () => findOwners(new Set([lostFile, file])));
-    assert.deepEqual([...owners], [[file, ['@team']]]);
+    assert.deepEqual(Object.fromEntries(owners), { [lostFile]: 'unknown', [file]: ['@team'] });
   });
 });
