@@ -104,7 +104,7 @@ export async function setUpFindings(
   const triage = new TriageStore({
     calls,
     placeFor: (folder) => ({
-      book: path.join(folder, 'triage.jsonl'),
+      book: `${folder}.jsonl`,
       shared: shared.has(folder) ? path.join(folder, 'shared') : undefined,
     }),
     clock: { ...clock, now: () => clock.now() + shift },

@@ -39,7 +39,7 @@ const tool = { name: 'Invented', version: '1.0.0' };
 
 test('F157 an accepted risk is valid through its last day, then open; a wrong clock ends it only for now', async (t) => {
   const { root, only, passDays } = await accepted(t, 2);
-  const file = path.join(root, 'shop', 'triage.jsonl');
+  const file = path.join(root, 'shop.jsonl');
   const before = await readFile(file, 'utf8');
   for (const [days, state] of [
     [2, 'acceptedRisk'],
