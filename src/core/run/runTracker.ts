@@ -222,18 +222,19 @@ export class RunTracker implements Disposable {
     if (recordSaved !== undefined) await this.#deps.store.apply(id, recordSaved);
   }
 
-  /** Tries once. Returns the first failure, after which some uploads may be left. */
+  /** Tries once. Returns the service's first failure, after which some uploads may be left; throws the disk's. */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
     return run && this.#tryToRemoveUploads(run, true);
   }
 
   /**
-   * Removes a run and its files, after its uploads as the setting says. Keeps the run and returns the failure if these cannot be removed, unless the
-   * person `leavesSource`. Throws `changedMeanwhile` for a run that is live or being dispatched: it may have been paid for.
+   * Removes a run and its files, after its uploads as the setting says. Keeps the run and returns the service's failure if
+   * these cannot be removed, unless the user `leavesSource`. Throws the disk's failures, and `changedMeanwhile` for a run
+   * that is live or being dispatched: it may have been paid for.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
-    const { store, log, deleteSourceAfterRun } = this.#deps;
+    const { store, clock, log, deleteSourceAfterRun } = this.#deps;
     // Another window may have advanced it since the person saw it.
     const run = await store.refresh(id);
     if (run === undefined) return undefined;
@@ -245,23 +246,14 @@ export class RunTracker implements Disposable {
         `Run ${id} is removed. The service may still have these files: ${visibleLine(files.join(', '))}`,
       );
     } else {
-      const ended = await this.#end(run);
-      if (ended instanceof AssessmentError) return ended;
+      const event = { type: 'abandoned', at: clock.now() } as const;
+      const ended = isFinal(run) ? run : await store.applyIfDue(id, event);
+      if (ended === undefined) throw new AssessmentError('changedMeanwhile');
       const failure = await this.#tryToRemoveUploads(ended, deleteSourceAfterRun());
       if (failure !== undefined) return failure;
     }
     await store.remove(id);
     return undefined;
-  }
-
-  /** The run as ended; a failure where that cannot be saved. Throws `changedMeanwhile` for one that is live again. */
-  async #end(run: Run): Promise<Run | AssessmentError> {
-    if (isFinal(run)) return run;
-    const { store, clock } = this.#deps;
-    const event = { type: 'abandoned', at: clock.now() } as const;
-    const ended = await store.applyIfDue(run.id, event).catch((error: unknown) => knownError(error));
-    if (ended === undefined) throw new AssessmentError('changedMeanwhile');
-    return ended;
   }
 
   async #tryToRemoveUploads(run: Run, deletesSource: boolean): Promise<AssessmentError | undefined> {
@@ -273,7 +265,8 @@ export class RunTracker implements Disposable {
       await removeUploads(run, deletesSource, this.#deps);
       return undefined;
     } catch (error) {
-      return knownError(error);
+      if (error instanceof AssessmentError && error.kind !== 'storage') return error;
+      throw error;
     }
   }
 

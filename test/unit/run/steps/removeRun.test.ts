@@ -91,13 +91,15 @@ describe('a removed run', () => {
     assert.ok(window.lines.some((line) => line.includes('these files: one [info] two')));
   });
 
-  test('is kept if its end cannot be saved, and removed if the user insists', async (t) => {
-    const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('abandoned') });
-    const { id } = await seedUnknownRun(fixture, window);
-    assert.deepEqual((await window.tracker.remove(id))?.kind, 'diskFull');
-    await window.tracker.remove(id, { leavesSource: true });
-    assert.deepEqual(await readdir(fixture.root), []);
-  });
+  for (const type of ['abandoned', 'uploadRemoved'] as const)
+    test(`is kept if “${type}” cannot be saved, which is the failure of the disk, not of the service`, async (t) => {
+      const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor(type, 1) });
+      const { id } = await seedUnknownRun(fixture, window);
+      await assert.rejects(fixture.passUntil(window.tracker.remove(id)), { code: 'ENOSPC' });
+      assert.deepEqual(await readdir(fixture.root), [id]);
+      assert.equal(await fixture.passUntil(window.tracker.remove(id)), undefined);
+      assert.deepEqual([states(fixture), await readdir(fixture.root)], [['deleted'], []]);
+    });
 
   test('is kept if it continues meanwhile, whatever the window showed', async (t) => {
     const { fixture, window, other, id } = await sharedUnknownRun(t);
