@@ -128,12 +128,12 @@ export class Drive {
     }
   }
 
-  async #noteFailure({ step }: Next, cause: unknown): Promise<void> {
+  async #noteFailure(due: Next, cause: unknown): Promise<void> {
     const { store, log, clock } = this.#deps;
     const error = knownError(cause);
-    this.#delays.failed(step, error);
+    this.#delays.failed(due, error);
     const failure =
-      `Run ${this.id}: ${step} failed: ${error.message} ${String(error.data.status ?? '')}`.trim();
+      `Run ${this.id}: ${due.step} failed: ${error.message} ${String(error.data.status ?? '')}`.trim();
     log[failure === this.#failure ? 'debug' : 'warn'](failure);
     this.#failure = failure;
     await store.apply(this.id, toStepFailed(error, clock.now())).catch((failed: unknown) => {

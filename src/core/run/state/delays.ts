@@ -4,7 +4,7 @@ import type { Clock } from '../../ports.ts';
 import type { RunEvent } from './advance.ts';
 import type { Next } from './next.ts';
 import { isLive, type Run, type RunIn } from './run.ts';
-import { mayNeedOtherToken, needsToken, waitsForToken } from './trouble.ts';
+import { lacksToken } from './trouble.ts';
 
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
@@ -13,8 +13,10 @@ const maxBackoffMs = 15 * 60_000;
 const maxJitter = 0.08;
 /** After an answer that says EXITED without saying how: five more take the half hour in which a better one may come. */
 const emptyExitMs = 6 * 60_000;
-/** But for a person, so long after a poll none comes out of turn. */
+/** But for a user, so long after a poll none comes out of turn. */
 const minGapMs = 60_000;
+/** Of tries with a token that was refused: a gateway refuses good ones now and then. */
+const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
 /** Who ends a delay: a person who asks, clocks that jumped, a window that got the focus, another token. */
 export type Waker = 'person' | 'clock' | 'focus' | 'token';
@@ -33,10 +35,8 @@ export class Delays {
   #checked = { wall: -Infinity, monotonic: -Infinity };
   /** It never shrinks: a clock that is set back makes no storm. */
   #intervalMs = 0;
-  /** How many tokens were refused since the last good answer. */
-  #refusedTokens = 0;
-  /** True from the refusal of a token until there is another. */
-  #isRefused = false;
+  /** How many other tokens there were since the last good answer. */
+  #tokens = 0;
   /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
   #quiet = { retryAt: 0, until: 0 };
 
@@ -49,16 +49,15 @@ export class Delays {
   }
 
   isOver({ step, run }: Next): boolean {
-    if (isCheck(step) && this.#isPaused(run)) return false;
     const isOfService = isCheck(step) || step === 'removeUploads';
     if (isOfService && this.#isQuiet(run)) return false;
     return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
   }
 
-  /** When the next poll is due (wall clock, ms); undefined while it waits for a token. */
+  /** When the next poll is due (wall clock, ms); undefined while there is no token to send. */
   nextCheckAt(run: Run): number | undefined {
     const dueAt = this.#dueAt.get('poll') ?? this.#dueAt.get('download');
-    if (dueAt === undefined || this.#isPaused(run)) return undefined;
+    if (dueAt === undefined || (isLive(run) && run.trouble?.kind === 'notSignedIn')) return undefined;
     const leftMs = Math.max(dueAt - this.#clock.monotonic(), retryAfterMs(run, this.#clock.now()));
     return Math.round(this.#clock.now() + leftMs);
   }
@@ -66,14 +65,13 @@ export class Delays {
   /** Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for a person. */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
-    const mayHelp = this.#isRefused || (trouble !== undefined && mayNeedOtherToken(trouble));
-    if (waker === 'token' && !mayHelp) return;
-    if (waker === 'focus' && trouble === undefined) return;
+    if ((waker === 'focus' || waker === 'token') && trouble === undefined) return;
     const isAutomatic = waker === 'focus' || waker === 'clock';
-    if (isAutomatic && needsToken(run)) return;
-    if (!isAutomatic) this.#isRefused = false;
-    const gapMs = isAutomatic ? minGapMs : tokenGap(waker === 'person' ? 0 : this.#refusedTokens);
-    const at = this.#clock.monotonic() + Math.max(0, gapMs - this.#sinceCheckMs());
+    if (isAutomatic && trouble !== undefined && lacksToken(trouble)) return;
+    if (waker === 'token') this.#tokens += 1;
+    // A token command may print another token at every try: each of these comes a minute later.
+    const gaps = waker === 'token' ? Math.min(this.#tokens - 1, 15) : isAutomatic ? 1 : 0;
+    const at = this.#clock.monotonic() + Math.max(0, gaps * minGapMs - this.#sinceCheckMs());
     for (const [step, dueAt] of this.#dueAt)
       if (isCheck(step) || waker === 'person') this.#dueAt.set(step, Math.min(dueAt, at));
   }
@@ -83,8 +81,8 @@ export class Delays {
     this.#failures.delete(step);
     this.#dueAt.delete(step);
     if (!isCheck(step)) return;
-    this.#refusedTokens = 0;
-    this.#noteCheck(false);
+    this.#tokens = 0;
+    this.#noteCheck();
     if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
     const now = this.#clock.monotonic();
     // The clock at the dispatch may have been ahead.
@@ -94,24 +92,20 @@ export class Delays {
   }
 
   /** After a failure, also of the disk. */
-  failed(step: Step, { kind, data: { retryAfterMs: waitMs = 0 } }: AssessmentError): void {
+  failed({ step, run }: Next, { kind, data: { retryAfterMs: waitMs = 0, detail } }: AssessmentError): void {
     if (waitMs > 0) this.#hush(this.#clock.now() + waitMs);
     const failures = (this.#failures.get(step) ?? 0) + 1;
     this.#failures.set(step, failures);
-    const isRefused = isCheck(step) && waitsForToken({ kind });
-    if (isRefused) this.#refusedTokens += 1;
-    if (isCheck(step)) this.#noteCheck(isRefused);
-    const delayMs = isRefused ? maxBackoffMs : waitMs + backoff(failures, this.#random());
+    let delayMs = waitMs + backoff(failures, this.#random());
+    if (isCheck(step)) this.#noteCheck();
+    if (isCheck(step) && lacksToken({ kind, detail })) {
+      const isFirst = !isLive(run) || run.trouble === undefined || !lacksToken(run.trouble);
+      delayMs = isFirst ? refusedMs.first : refusedMs.later;
+    }
     this.#dueAt.set(step, this.#clock.monotonic() + delayMs);
   }
 
-  /** As the journal says: another window may have got a good answer. */
-  #isPaused(run: Run): boolean {
-    return this.#isRefused && needsToken(run);
-  }
-
-  #noteCheck(isRefused: boolean): void {
-    this.#isRefused = isRefused;
+  #noteCheck(): void {
     this.#checked = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
   }
 
@@ -145,11 +139,6 @@ export function pollInterval(ageMs: number, jitter: number): number {
 export function backoff(failures: number, jitter: number): number {
   const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(failures, 10));
   return 1_000 + jitter * (ceiling - 1_000);
-}
-
-/** Before a poll with another token, after so many refused ones in a row: a token command may print a new token at every try. */
-function tokenGap(refused: number): number {
-  return refused <= 1 ? 0 : Math.min(60_000 * 2 ** Math.min(refused - 2, 10), maxBackoffMs);
 }
 
 /** Milliseconds left of what a `Retry-After` asked for. What is longer than any was saved under a wrong clock. */

@@ -41,7 +41,7 @@ export function needsPerson(run: Run): boolean {
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
-/** True for a live run that is polled only after its token has changed. */
+/** True for a live run whose user has to sign in. */
 export function needsToken(run: Run): boolean {
   return isLive(run) && run.trouble !== undefined && waitsForToken(run.trouble);
 }
@@ -50,9 +50,9 @@ export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'unauthorized' || kind === 'notSignedIn';
 }
 
-/** True for a failure that another token or token command may end, or a late answer of the secret storage. */
-export function mayNeedOtherToken(failure: Pick<Failure, 'kind'>): boolean {
-  return waitsForToken(failure) || failure.kind === 'tokenCommand' || failure.kind === 'secretStorage';
+/** True for no token, and one that the service refuses, also where the token command prints it again. */
+export function lacksToken({ kind, detail }: Pick<Failure, 'kind' | 'detail'>): boolean {
+  return waitsForToken({ kind }) || (kind === 'tokenCommand' && detail === 'sameToken');
 }
 
 /** True when the service says that it does not know the run, or may not show it. */

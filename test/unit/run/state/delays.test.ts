@@ -65,9 +65,9 @@ function begin(ageMs = hourMs, change: object = {}) {
     delays,
     isOver,
     answer: (description = stillRunning) => delays.succeeded(poll(), answered(description, clock.now())),
-    fail: (kind: ErrorKind, waitMs?: number) => {
-      delays.failed('poll', new AssessmentError(kind, { retryAfterMs: waitMs }));
-      run = { ...run, trouble: { kind, since: clock.now() } };
+    fail: (kind: ErrorKind, detail?: string, waitMs?: number) => {
+      delays.failed(poll(), new AssessmentError(kind, { retryAfterMs: waitMs, detail }));
+      run = { ...run, trouble: { kind, detail, since: clock.now() } };
     },
     wake: (waker: Waker) => {
       delays.wake(waker, run);
@@ -130,47 +130,54 @@ describe('the delay before a poll', () => {
     );
   });
 
-  test('F56 without a token lasts until another one, a person, or nothing else ends it', () => {
-    const { clock, fail, wake, minutes } = begin();
-    fail('unauthorized');
-    assert.equal(minutes(), dayMs / minuteMs);
-    clock.advance(hourMs);
-    assert.deepEqual((['clock', 'focus'] as const).map(wake), [false, false]);
-    assert.equal(wake('token'), true);
-    fail('unauthorized');
-    assert.equal(wake('person'), true);
-  });
+  for (const failure of [['unauthorized'], ['tokenCommand', 'sameToken'], ['notSignedIn']] as [
+    ErrorKind,
+    string?,
+  ][])
+    test(`F56 after ${failure.join(': ')} is 15 min, then an hour each time, unless a token or a user ends it`, () => {
+      const { clock, answer, fail, wake, minutes } = begin();
+      const waits = [1, 2, 3].map(() => {
+        fail(...failure);
+        return minutes();
+      });
+      assert.deepEqual(waits, [15, 60, 60]);
+      answer();
+      fail(...failure);
+      clock.advance(10 * minuteMs);
+      assert.deepEqual((['clock', 'focus'] as const).map(wake), [false, false]);
+      assert.equal(wake('token'), true, 'after a good answer, at once again');
+      fail(...failure);
+      assert.equal(wake('person'), true);
+    });
 
-  test('F56 without a token ends once the journal says another thing, or nothing, and still for a token', () => {
+  test('F56 is ended by a token also where the journal says another thing since, but not where all is well', () => {
     for (const trouble of [undefined, { kind: 'timeout', since: 1 }] as const) {
-      const { fail, wake, minutes, journal } = begin();
+      const { fail, wake, journal } = begin();
       fail('unauthorized');
       journal({ trouble });
-      assert.equal(minutes(), 15, 'as after any failure');
-      fail('unauthorized');
-      journal({ trouble });
-      wake('token');
-      assert.equal(minutes(), 1);
+      assert.equal(wake('token'), trouble !== undefined);
     }
   });
 
-  test('F56 after the second change of a token comes a minute later, then ever later', () => {
+  test('F56 after each token that was refused, too, is a minute longer, at most 15', () => {
     const { fail, wake, minutes, answer, journal } = begin();
-    const waits: number[] = [];
-    // Other failures refuse no token.
-    for (let failures = 0; failures < 3; failures += 1) fail('timeout');
-    for (let change = 0; change < 5; change += 1) {
+    const waits = Array.from({ length: 20 }, () => {
       fail('unauthorized');
       wake('token');
-      waits.push(minutes());
-    }
-    assert.deepEqual(waits, [0, 1, 2, 4, 8]);
+      return minutes();
+    });
+    assert.deepEqual(
+      [waits.slice(0, 4), waits.slice(-3)],
+      [
+        [0, 1, 2, 3],
+        [15, 15, 15],
+      ],
+    );
     answer();
+    journal({ trouble: undefined });
+    assert.equal(wake('token'), false, 'nothing waits for a token');
     fail('unauthorized');
     assert.equal(wake('token'), true, 'a good answer is a new beginning');
-    journal({ trouble: undefined });
-    answer();
-    assert.equal(wake('token'), false, 'nothing waits for a token');
   });
 
   test('F53 is ended by a focus after a failed poll, and by a jump of the clocks, at most once a minute', () => {
@@ -187,7 +194,7 @@ describe('the delay before a poll', () => {
     }
   });
 
-  test('ends at the time of the next check, which is not known while it waits for a token', () => {
+  test('F56 ends at the time of the next check, which is known but while nobody is signed in', () => {
     const { clock, delays, answer, fail, minutes, journal } = begin();
     const inMinutes = (): number => ((delays.nextCheckAt(journal({})) ?? NaN) - clock.now()) / minuteMs;
     answer();
@@ -195,18 +202,23 @@ describe('the delay before a poll', () => {
     assert.ok(Math.abs(minutes() - expected) < 0.1 && expected > 2);
     assert.ok(inMinutes() <= 0, 'it is over');
     fail('unauthorized');
+    assert.equal(inMinutes(), 15);
+    fail('notSignedIn');
     assert.ok(Number.isNaN(inMinutes()));
     const collecting = new Delays(runOf.collecting, clock, () => 1);
-    collecting.failed('download', new AssessmentError('timeout'));
+    collecting.failed(
+      { step: 'download', run: runOf.collecting as RunIn<'collecting'> },
+      new AssessmentError('timeout'),
+    );
     assert.equal(collecting.nextCheckAt(runOf.collecting), clock.now() + 30_000);
   });
 
   test('F51 is never shorter than a Retry-After, whoever asks', () => {
     const { clock, fail, wake, minutes } = begin();
-    fail('rateLimited', 10 * minuteMs);
+    fail('rateLimited', '', 10 * minuteMs);
     for (const waker of ['person', 'clock', 'focus', 'token'] as const) assert.equal(wake(waker), false);
     assert.equal(minutes(), 10);
-    fail('rateLimited', 10 * minuteMs);
+    fail('rateLimited', '', 10 * minuteMs);
     wake('person');
     clock.moveWall(10 * minuteMs);
     assert.equal(minutes(), 0, 'it has passed by the wall clock');
@@ -232,12 +244,12 @@ test('F66 F100 a step that fails is done again after a backoff, or at once for a
   const delays = new Delays(run, clock, () => 1);
   const isOver = (step: 'announce' | 'removeUploads'): boolean => delays.isOver({ step, run });
   for (const kind of ['storage', 'unauthorized'] as const) {
-    delays.failed('removeUploads', new AssessmentError(kind));
+    delays.failed({ step: 'removeUploads', run }, new AssessmentError(kind));
     assert.deepEqual([isOver('announce'), isOver('removeUploads')], [true, false]);
     clock.advance(60_000);
     assert.equal(isOver('removeUploads'), true);
   }
-  delays.failed('removeUploads', new AssessmentError('timeout'));
+  delays.failed({ step: 'removeUploads', run }, new AssessmentError('timeout'));
   delays.wake('clock', run);
   assert.equal(isOver('removeUploads'), false);
   delays.wake('person', run);
