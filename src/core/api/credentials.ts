@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import type { SecretStore } from '../ports.ts';
+import { untilAborted } from '../yieldingWork.ts';
 
 export interface TokenSource {
   /** Undefined when a person must sign in. */
@@ -42,11 +43,19 @@ export function toToken(text: string): string {
   return token;
 }
 
-/** The token of one origin and organization. A fresh token from `runTokenCommand` replaces the stored one. Throws the errors of `secrets`. */
+/** By the key of a token, the run of the token command under way. */
+export type Renewals = Map<string, Promise<string>>;
+
+/**
+ * The token of one origin and organization. A fresh token from `runTokenCommand` replaces the stored
+ * one. One renewal is under way at a time: whoever needs the token meanwhile waits for it, and no
+ * caller's cancellation ends it. Throws the errors of `secrets`.
+ */
 export function storedToken(
   secrets: SecretStore,
   key: string,
-  runTokenCommand?: (signal?: AbortSignal) => Promise<string>,
+  runTokenCommand?: () => Promise<string>,
+  renewals: Renewals = new Map(),
 ): TokenSource {
   // A token command signs in even if the secret storage fails.
   const unlessFailed = async <T>(work: PromiseLike<T>): Promise<T | undefined> => {
@@ -58,37 +67,50 @@ export function storedToken(
     }
   };
   const read = (signal?: AbortSignal): Promise<string | undefined> => unlessFailed(secrets.get(key, signal));
-  const keep = async (token: string | undefined): Promise<string | undefined> => {
-    if (token !== undefined) await unlessFailed(secrets.store(key, token));
-    return token;
+  const renew = async (run: () => Promise<string>, stored: string | undefined): Promise<string> => {
+    try {
+      const fresh = await run();
+      // An unchanged token would be announced to every window.
+      if (fresh !== stored) await unlessFailed(secrets.store(key, fresh));
+      return fresh;
+    } finally {
+      renewals.delete(key);
+    }
+  };
+  const renewed = async (stored: string | undefined, signal?: AbortSignal): Promise<string | undefined> => {
+    if (runTokenCommand === undefined) return undefined;
+    const renewal = renewals.get(key) ?? renew(runTokenCommand, stored);
+    renewals.set(key, renewal);
+    return untilAborted(renewal, signal);
   };
   return {
-    get: async (signal) => (await read(signal)) ?? (await keep(await runTokenCommand?.(signal))),
+    get: async (signal) => {
+      const stored = renewals.has(key) ? undefined : await read(signal);
+      return stored ?? renewed(stored, signal);
+    },
     refresh: async (rejected, signal) => {
-      const current = await read(signal);
-      if (current !== undefined && current !== rejected) return current;
-      const fresh = await runTokenCommand?.(signal);
+      const stored = await read(signal);
+      if (stored !== undefined && stored !== rejected) return stored;
+      const fresh = await renewed(stored, signal);
       // The command prints another token only after a person has signed in where it looks.
-      if (fresh !== undefined && fresh === rejected)
-        throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
-      return keep(fresh);
+      if (fresh === rejected) throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
+      return fresh;
     },
   };
 }
 
 /** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand` without any output; `detail` says how it ended, or what it printed. */
-export async function runTokenCommand(command: readonly string[], signal?: AbortSignal): Promise<string> {
+export async function runTokenCommand(command: readonly string[]): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
   const output = await new Promise<string>((resolve, reject) => {
     // The message of Node's error has the command line and stderr, which may hold a secret.
     const fail = (error: unknown): void =>
       reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
-    const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true, signal };
+    const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true };
     try {
       execFile(program, args, options, (error, stdout) => {
         if (error === null) resolve(stdout);
-        else if (signal?.aborted === true) reject(new DOMException('Cancelled', 'AbortError'));
         else fail(error);
       });
     } catch (error) {

@@ -3,6 +3,7 @@ import { originOf } from '../../core/api/address.ts';
 import { AssessmentClient } from '../../core/api/client.ts';
 import {
   readTokenKey,
+  type Renewals,
   runTokenCommand,
   storedToken,
   tokenKey,
@@ -31,6 +32,7 @@ export class Accounts {
   readonly #secrets: HostSecrets;
   readonly #client: ClientDeps;
   readonly #changed = new vscode.EventEmitter<void>();
+  readonly #renewals: Renewals = new Map();
   #state: SignInState | undefined;
 
   constructor(secrets: HostSecrets, client: ClientDeps) {
@@ -51,7 +53,8 @@ export class Accounts {
     passwords?: () => Promise<readonly string[]>,
   ): AssessmentClient {
     const destination = { baseUrl, organizationId };
-    const token = storedToken(this.#secrets, keyOf(destination), tokenCommandFor(destination));
+    const key = keyOf(destination);
+    const token = storedToken(this.#secrets, key, tokenCommandFor(destination), this.#renewals);
     return new AssessmentClient({ ...this.#client, ...destination, token, passwords });
   }
 
@@ -177,10 +180,10 @@ export function followSignIn(
 }
 
 /** The token command belongs to the destination in the settings. Its token is never sent to another one. */
-function tokenCommandFor(destination: Destination): ((signal?: AbortSignal) => Promise<string>) | undefined {
+function tokenCommandFor(destination: Destination): (() => Promise<string>) | undefined {
   const current = currentDestination();
   if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;
-  return async (signal) => runTokenCommand(readTokenCommand(), signal);
+  return async () => runTokenCommand(readTokenCommand());
 }
 
 /** The destination in the settings; undefined if it is unset or unusable. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import {
   readTokenKey,
@@ -7,6 +8,7 @@ import {
   runTokenCommand,
   storedToken,
   tokenKey,
+  type TokenSource,
   toToken,
 } from '../../../src/core/api/credentials.ts';
 import { AssessmentError } from '../../../src/core/errors.ts';
@@ -70,14 +72,34 @@ describe('a token', () => {
     await assert.rejects(source.refresh('same'), { kind: 'tokenCommand' });
   });
 
-  test('comes from a command that is stopped together with the call', async () => {
-    const source = storedToken(secretStore(), 'key', (signal) =>
-      runTokenCommand(node('setInterval(() => {}, 1000)'), signal),
-    );
+  test('F194 comes from one run of the command for all that need it at once, which no caller’s cancel ends', async () => {
+    const secrets = secretStore({ key: 'expired' });
+    const renewals = new Map();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let runs = 0;
+    // A source for each call, as the clients of an account have it.
+    const open = (): TokenSource => storedToken(secrets, 'key', () => ((runs += 1), promise), renewals);
     const stop = new AbortController();
-    const making = source.get(stop.signal);
-    setImmediate(() => stop.abort());
-    await assert.rejects(making, { name: 'AbortError' });
+    const cancelled = open().refresh('expired', stop.signal);
+    const refused = [open().refresh('expired'), open().refresh('expired')];
+    while (runs === 0) await setImmediate();
+    const later = open().get();
+    stop.abort(new DOMException('Cancelled', 'AbortError'));
+    await assert.rejects(cancelled, { name: 'AbortError' });
+    resolve('fresh');
+    assert.deepEqual(await Promise.all([...refused, later]), ['fresh', 'fresh', 'fresh']);
+    assert.equal(await open().refresh('expired'), 'fresh');
+    assert.equal(runs, 1);
+  });
+
+  test('F194 that cannot be renewed is a failure of all that wait, and the next one runs the command again', async () => {
+    const renewals = new Map();
+    const open = (run: () => Promise<string>): TokenSource =>
+      storedToken(secretStore(), 'key', run, renewals);
+    const fail = (): Promise<never> => Promise.reject(new AssessmentError('tokenCommand'));
+    const failed = [open(fail).get(), open(() => assert.fail('one renewal at a time')).get()];
+    for (const each of failed) await assert.rejects(each, { kind: 'tokenCommand' });
+    assert.equal(await open(() => Promise.resolve('made')).get(), 'made');
   });
 
   test('F169 comes from the command while the store fails; without a command that failure is named', async () => {
@@ -146,13 +168,6 @@ describe('the token command', () => {
     });
     const flood = node('process.stdout.write("x".repeat(100000))');
     await assert.rejects(runTokenCommand(flood), { kind: 'tokenCommand' });
-  });
-
-  test('is stopped on cancellation', async () => {
-    const stop = new AbortController();
-    const running = runTokenCommand(node('setInterval(() => {}, 1000)'), stop.signal);
-    setImmediate(() => stop.abort());
-    await assert.rejects(running, { name: 'AbortError' });
   });
 });
 
