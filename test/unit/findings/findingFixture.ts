@@ -94,6 +94,7 @@ export async function setUpFindings(
     new Emitter<string>(silent),
     new Set<string>(),
   ];
+  disk.onDidAnswer((folder) => answered.fire(folder));
   const calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'> = {
     onDidAnswer: answered.event,
     ask: (folder, call) =>
