@@ -1,51 +1,35 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError, isAbortError } from '../errors.ts';
-import { atOrBelow, isSamePath, pathKey } from '../paths.ts';
-import { type Disposable, Emitter, type Event, type Logger } from '../ports.ts';
+import { isSamePath, pathKey } from '../paths.ts';
+import { type Disposable, Emitter, type Event } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { type FolderCalls, inBackground, untilAborted } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
-import type { EditorTexts } from './place/currentPlaces.ts';
-import type { Follow } from './place/placement.ts';
-import { addMapping, forgetMappings, type MappingMemory, readMappings } from './place/mappings.ts';
-import {
-  followFiles,
-  forgetLate,
-  readItem,
-  readResult,
-  type ResultSource,
-  savedResult,
-  withDetails,
-} from './result/readResult.ts';
+import { addMapping, forgetMappings, readMappings } from './place/mappings.ts';
+import { forgetLate, readItem, readResult, savedResult, withDetails } from './result/readResult.ts';
 import type { Detailable, Detailed } from './result/resultFile.ts';
 import {
-  askOwners,
+  addOwners,
   asUploaded,
-  compareViews,
   forgetOwners,
   locateAgain,
   locateUnread,
-  lookForOwners,
   readView,
   type RunView,
-  type Surroundings,
+  type ViewSource,
 } from './runView.ts';
 import { decisionFolders, type ShownFinding, type ShownRun, toTriageSubjects } from './shownFinding.ts';
 import { decide } from './triage/decide.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { NewDecision, TriageStore, UndoDecisions } from './triage/triageStore.ts';
-import { type Decide, findingsOf, show, toShownFinding, toShownRun } from './view/show.ts';
+import { compareViews, findingsOf, show, type ShowSource, toShownFinding, toShownRun } from './view/show.ts';
 
-interface Deps extends ResultSource {
+interface Deps extends ViewSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
-  readonly triage: TriageStore;
-  readonly mappings: MappingMemory;
   readonly calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'>;
-  /** What editors have of the wanted files (absolute paths). */
-  readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
-  readonly log: Logger;
+  readonly triage: TriageStore;
   readonly isOpenHere: (folder: string) => boolean;
 }
 
@@ -70,7 +54,7 @@ export class FindingStore implements Disposable {
   readonly #deps: Deps;
   readonly #changed: Emitter<void>;
   readonly #subscriptions: readonly Disposable[];
-  readonly #decide: Decide;
+  readonly #source: ShowSource;
   readonly #choices = new FolderChoices();
   #chosen: Chosen = { runIds: new Map() };
   /** By run ID: runs that are shown or compared, and others whose findings cannot be read. */
@@ -85,7 +69,7 @@ export class FindingStore implements Disposable {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#decide = (found, run, known) => decide(found, run, known, deps.triage);
+    this.#source = { runs: deps.runs, decide: (...known) => decide(...known, deps.triage) };
     this.#changed = new Emitter(deps.log);
     this.onDidChange = this.#changed.event;
     const load = (): void => inBackground(this.load(), deps.log);
@@ -170,10 +154,6 @@ export class FindingStore implements Disposable {
     this.#changed.fire();
   }
 
-  get #source() {
-    return { runs: this.#deps.runs, decide: this.#decide };
-  }
-
   /** Takes a step from the present view of a run to the next one, after the steps before it. */
   #step<T extends RunView | undefined>(
     id: string,
@@ -207,26 +187,14 @@ export class FindingStore implements Disposable {
       const view = await readView(run, former, this.#deps, signal);
       // So that its findings are shown before its files are found.
       if (former?.head === undefined) this.#put(view);
-      return this.#completed(await locateUnread(view, this.#surroundings()));
+      return this.#withOwners(await locateUnread(view, this.#deps));
     });
   }
 
-  /** Asks for owners after the view is shown: that takes a worker, and most folders have none. */
-  async #completed(view: RunView): Promise<RunView> {
-    const located = await lookForOwners(view, this.#deps);
-    this.#put(located);
-    return askOwners(located, this.#deps);
-  }
-
-  #surroundings(isWanted: (file: string) => boolean = () => true): Surroundings {
-    const { runs, calls, mappings, texts, log } = this.#deps;
-    /** What cannot be followed stays where it was. */
-    const follow: Follow = (files, now) =>
-      followFiles(files, now, this.#deps).catch((error: unknown) => {
-        log.warn(`Places of findings cannot be followed: ${String(error)}`);
-        return [];
-      });
-    return { runs, calls, mappings: readMappings(mappings), texts: () => texts(isWanted), follow };
+  /** Shows a view before its owners are known: these take a worker. */
+  #withOwners(view: RunView): Promise<RunView> {
+    this.#put(view);
+    return addOwners(view, this.#deps);
   }
 
   /** Follows findings in files that were edited, created, or deleted (absolute paths). */
@@ -235,14 +203,13 @@ export class FindingStore implements Disposable {
     createdOrDeleted: ReadonlySet<string> = new Set(),
   ): Promise<void> {
     const files = new Set([...changed, ...createdOrDeleted]);
-    const surroundings = this.#surroundings(atOrBelow(files));
     await this.#stepAll(async (view) =>
-      forgetOwners(await locateAgain(view, changed, createdOrDeleted, surroundings), files),
+      forgetOwners(await locateAgain(view, changed, createdOrDeleted, this.#deps), files),
     );
   }
 
   async #stepAll(work: (view: RunView) => Promise<RunView>): Promise<void> {
-    const step = async (view: RunView | undefined) => view && this.#completed(await work(view));
+    const step = async (view: RunView | undefined) => view && this.#withOwners(await work(view));
     await Promise.all(Array.from(this.#views.keys(), (id) => this.#step(id, step)));
   }
 
@@ -358,7 +325,7 @@ export class FindingStore implements Disposable {
     const found = records.flatMap((record) => [...(record?.findings ?? []), ...(record?.absent ?? [])]);
     return found.flatMap((each) => {
       const run = runs.get(each.run);
-      return run === undefined ? [] : toShownFinding(each, run, { places: [] }, this.#decide);
+      return run === undefined ? [] : toShownFinding(each, run, { places: [] }, this.#source.decide);
     });
   }
 
@@ -390,8 +357,7 @@ export class FindingStore implements Disposable {
   }
 
   #locateAll(): Promise<void> {
-    const surroundings = this.#surroundings();
-    return this.#stepAll((view) => locateUnread(asUploaded(view), surroundings));
+    return this.#stepAll((view) => locateUnread(asUploaded(view), this.#deps));
   }
 
   dispose(): void {

@@ -7,26 +7,21 @@ import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import type { FolderCalls } from '../yieldingWork.ts';
-import { canShareNames } from './chooseRun.ts';
 import type { Place } from './finding.ts';
-import { allNamesOf, namesOf } from './identity.ts';
-import type { PathMapping } from './place/mappings.ts';
+import { allNamesOf } from './identity.ts';
+import type { EditorTexts } from './place/currentPlaces.ts';
+import { type MappingMemory, type PathMapping, readMappings } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   findingsOfRun,
+  type Follow,
   type Located,
   locateFindings,
   type LocateOptions,
   placesOf,
 } from './place/placement.ts';
-import { askForOwners, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
-import {
-  isReported,
-  type ResultFinding,
-  type ResultHead,
-  type RunResult,
-  type Verdict,
-} from './result/result.ts';
+import { askForOwners, followFiles, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
+import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
 import { mainPlaceOf, type ShownPlace } from './shownFinding.ts';
 
@@ -34,7 +29,7 @@ import { mainPlaceOf, type ShownPlace } from './shownFinding.ts';
  * What is known of one run: a value that is replaced as a whole. It is made of the run's record, with
  * all places as they were uploaded and their folders unread. Each step adds what it finds out, and
  * returns the same view if that is nothing. What could not be read stays unread or unknown, and the
- * same step asks again. Decisions are no part of it: `shownFinding` looks them up.
+ * same step asks again. Decisions are no part of it: `view/show` looks them up.
  */
 
 export interface RunView extends Located {
@@ -50,11 +45,14 @@ export interface RunView extends Located {
   readonly owners: FoundOwners | 'unknown';
 }
 
-type ViewSource = Omit<ResultSource, 'runs'> & {
+export interface ViewSource extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
   readonly calls: Pick<FolderCalls, 'ask'>;
+  readonly mappings: MappingMemory;
+  /** What editors have of the wanted files (absolute paths). */
+  readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
-};
+}
 
 const none = new Set<string>();
 const nothing = {
@@ -120,17 +118,13 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
   return { ...view, failure: undefined, places, unread, missing: new Set(), owners: 'unknown' };
 }
 
-/** What is needed to look for files. */
-export interface Surroundings extends Pick<LocateOptions, 'texts' | 'calls' | 'follow'> {
+interface Surroundings extends LocateOptions {
   readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
   /** By `pathKey` of a target's folder. */
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
 }
 
-export async function locate(
-  view: RunView,
-  { runs, mappings, ...options }: Surroundings & Pick<LocateOptions, 'isWanted'>,
-): Promise<Located> {
+export async function locate(view: RunView, { runs, mappings, ...options }: Surroundings): Promise<Located> {
   const { run, head } = view;
   const byRun = [...Map.groupBy(view.found, (each) => each.run)].map(async ([id, found]) => {
     const of = id === run.id ? run : runs.get(id);
@@ -142,13 +136,30 @@ export async function locate(
   return locateFindings((await Promise.all(byRun)).flat(), view, options);
 }
 
+function locateHere(
+  view: RunView,
+  source: ViewSource,
+  isWanted: LocateOptions['isWanted'],
+  isEdited: (file: string) => boolean = () => true,
+): Promise<Located> {
+  const { runs, calls, mappings, log } = source;
+  /** What cannot be followed stays where it was. */
+  const follow: Follow = (files, texts) =>
+    followFiles(files, texts, source).catch((error: unknown) => {
+      log.warn(`Places of findings cannot be followed: ${String(error)}`);
+      return [];
+    });
+  const texts = (): EditorTexts => source.texts(isEdited);
+  return locate(view, { runs, calls, mappings: readMappings(mappings), texts, follow, isWanted });
+}
+
 /** Looks for what is in folders that were not read, or not there. */
-export async function locateUnread(view: RunView, surroundings: Surroundings): Promise<RunView> {
+export async function locateUnread(view: RunView, source: ViewSource): Promise<RunView> {
   const { unread, missing } = view;
   if (unread.size + missing.size === 0) return view;
   const isWanted = (_: Place, folders: readonly string[]): boolean =>
     folders.some((folder) => unread.has(folder) || missing.has(folder));
-  const located = await locate(view, { ...surroundings, isWanted });
+  const located = await locateHere(view, source, isWanted);
   return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
 }
 
@@ -157,11 +168,12 @@ export async function locateAgain(
   view: RunView,
   changed: ReadonlySet<string>,
   createdOrDeleted: ReadonlySet<string>,
-  surroundings: Surroundings,
+  source: ViewSource,
 ): Promise<RunView> {
   const { places, run, found } = view;
+  const isIn = atOrBelow([...changed, ...createdOrDeleted]);
   const files = new Set(Array.from(places.values(), ({ file }) => file));
-  const changedFiles = new Set([...files].filter(atOrBelow([...changed, ...createdOrDeleted])));
+  const changedFiles = new Set([...files].filter(isIn));
   const isNewRoot = run.targets.some(({ folder }) => atOrBelow(createdOrDeleted)(folder));
   const names = new Set(Array.from(createdOrDeleted, (path) => comparable(basename(path))));
   const mayBeNew = ({ path }: Place): boolean =>
@@ -177,7 +189,7 @@ export async function locateAgain(
   };
   const wanted = new Set(found.flatMap(({ finding }) => finding.places.filter(isWanted)));
   if (wanted.size === 0) return view;
-  const now = await locate(view, { ...surroundings, isWanted: (place) => wanted.has(place) });
+  const now = await locateHere(view, source, (place) => wanted.has(place), isIn);
   const unread = new Set([...view.unread, ...now.unread]);
   const missing = new Set([...view.missing, ...now.missing]);
   const located = { places: now.places, unread, missing };
@@ -208,10 +220,24 @@ export function forgetOwners(view: RunView, changed: ReadonlySet<string>): RunVi
   return mayHaveChanged ? { ...view, owners: 'unknown' } : view;
 }
 
-/** Looks for CODEOWNERS, in the folders of a run and above them. Without any, nobody owns a file. */
-export async function lookForOwners(view: RunView, { calls, log }: ViewSource): Promise<RunView> {
-  const { run, owners, unread } = view;
-  if (owners !== 'unknown') return view;
+/** Looks up who owns the files of main places, as far as that is not known. */
+export async function addOwners(view: RunView, source: ViewSource): Promise<RunView> {
+  const { run, found, owners, unread } = view;
+  if (owners !== 'unknown' && !owners.isPartial) return view;
+  try {
+    if (!(await haveOwners(view, source))) return { ...view, owners: nothing.owners };
+    const main = found.flatMap((each) => mainPlaceOf({ ...each, places: placesOf(each, view) }) ?? []);
+    const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
+    const now = await askForOwners(files, source);
+    return isDeepStrictEqual(now, owners) ? view : { ...view, owners: now };
+  } catch (error) {
+    source.log.warn(`The owners of findings of run ${run.id} are unknown: ${String(error)}`);
+    return view;
+  }
+}
+
+/** True if a CODEOWNERS file is in a folder of a run that can be read, or in a folder above it. */
+async function haveOwners({ run, unread }: RunView, { calls }: ViewSource): Promise<boolean> {
   const asked = new Set<string>();
   const isIn = async (folder: string): Promise<boolean> => {
     for (let above = folder; !asked.has(above); above = dirname(above)) {
@@ -220,71 +246,7 @@ export async function lookForOwners(view: RunView, { calls, log }: ViewSource): 
     }
     return false;
   };
-  try {
-    for (const { folder } of run.targets)
-      if (!unread.has(folder) && (await calls.ask(folder, () => isIn(folder)))) return view;
-    return { ...view, owners: nothing.owners };
-  } catch (error) {
-    return withoutOwners(view, error, log);
-  }
-}
-
-/** Asks for the owners of the files of main places, unless they are known. */
-export async function askOwners(view: RunView, source: ViewSource): Promise<RunView> {
-  const { found, owners, unread } = view;
-  if (owners !== 'unknown' && !owners.isPartial) return view;
-  const main = found.flatMap(
-    (each) => mainPlaceOf({ finding: each.finding, places: placesOf(each, view) }) ?? [],
-  );
-  const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
-  try {
-    const now = await askForOwners(files, source);
-    return isDeepStrictEqual(now, owners) ? view : { ...view, owners: now };
-  } catch (error) {
-    return withoutOwners(view, error, source.log);
-  }
-}
-
-function withoutOwners(view: RunView, error: unknown, log: Logger): RunView {
-  log.warn(`The owners of findings of run ${view.run.id} are unknown: ${String(error)}`);
-  return view;
-}
-
-/**
- * The view of a run compared with another one: the difference of what they report. Why it does not report a finding is what its own record says, if that has
- * a verdict.
- */
-export function compareViews(view: RunView, baseline: RunView): RunView {
-  const { head, run } = view;
-  if (head === undefined || baseline.head === undefined) return view;
-  const [reported, before] = [reportedIn(view), reportedIn(baseline)];
-  const [now, then] = [allNamesOf(reported), allNamesOf(before)];
-  const recorded = new Map(view.found.slice(reported.length).map(({ name, verdict }) => [name, verdict]));
-  const isKnown = baseline.head.cut === undefined && canShareNames(run, baseline.run);
-  const again = run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
-  const verdictOf = (found: ResultFinding): Verdict | undefined => {
-    if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
-    return found.verdict === 'carriedOver' ? found.verdict : again;
-  };
-  // Beyond a cut, nothing is known to be absent.
-  const absent = head.cut === undefined ? before.filter(({ name }) => !now.has(name)) : [];
-  const [owners, ownersBefore] = [view.owners, baseline.owners];
-  const isUnknown = owners === 'unknown' || ownersBefore === 'unknown';
-  return {
-    ...view,
-    head: { ...head, baseline: { id: baseline.run.id, cut: baseline.head.cut }, skipped: [], unlisted: 0 },
-    found: [
-      ...reported.map((each) => ({ ...each, verdict: verdictOf(each) })),
-      ...absent.map((each) => ({ ...each, verdict: recorded.get(each.name) ?? 'unknown' })),
-    ],
-    places: new Map([...baseline.places, ...view.places]),
-    unread: new Set([...baseline.unread, ...view.unread]),
-    owners: isUnknown
-      ? 'unknown'
-      : { ...owners, owners: new Map([...ownersBefore.owners, ...owners.owners]) },
-  };
-}
-
-function reportedIn({ found }: RunView): readonly ResultFinding[] {
-  return found.filter(({ verdict }) => isReported(verdict));
+  for (const { folder } of run.targets)
+    if (!unread.has(folder) && (await calls.ask(folder, () => isIn(folder)))) return true;
+  return false;
 }

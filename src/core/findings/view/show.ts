@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { atOrBelow, isSamePath } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
-import { folderSubjectKey, subjectOf } from '../chooseRun.ts';
+import { canShareNames, folderSubjectKey, subjectOf } from '../chooseRun.ts';
+import { allNamesOf, namesOf } from '../identity.ts';
 import { asPlaced } from '../place/evidence.ts';
 import { placesOf } from '../place/placement.ts';
-import { isReported, type ResultFinding } from '../result/result.ts';
+import { isReported, type ResultFinding, type Verdict } from '../result/result.ts';
 import type { RunView } from '../runView.ts';
 import { folderOf, mainPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { isSettled } from '../triage/triage.ts';
@@ -16,7 +17,7 @@ export type Decide = (
   known: Pick<Known, 'places' | 'names'>,
 ) => Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
 
-interface Source {
+export interface ShowSource {
   readonly runs: Pick<RunStore, 'get'>;
   readonly decide: Decide;
 }
@@ -25,14 +26,14 @@ interface Source {
 export function show(
   views: readonly RunView[],
   runIds: ReadonlyMap<string, string | undefined>,
-  source: Source,
+  source: ShowSource,
 ): readonly ShownRun[] {
   const all = views.map((view) => toShownRun(view, source));
   return all.map((each) => withoutOtherFolders(each, runIds, all));
 }
 
 /** A run with its findings in all its folders. */
-export function toShownRun(view: RunView, source: Source): ShownRun {
+export function toShownRun(view: RunView, source: ShowSource): ShownRun {
   const { head, found, failure, owners, unread } = view;
   const { runs } = source;
   const run = runs.get(view.run.id) ?? view.run;
@@ -61,7 +62,7 @@ export function toShownRun(view: RunView, source: Source): ShownRun {
 }
 
 /** What a run reports, and what only earlier runs that are still here report. */
-export function findingsOf(view: RunView, { runs, decide }: Source): readonly ShownFinding[] {
+export function findingsOf(view: RunView, { runs, decide }: ShowSource): readonly ShownFinding[] {
   const { run, found, owners, unread } = view;
   return found.flatMap((each) => {
     const of = runs.get(each.run) ?? (each.run === run.id ? run : undefined);
@@ -124,4 +125,43 @@ function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly s
 /** Where its main place is, or was. */
 function fileOf(shown: ShownFinding): string {
   return mainPlaceOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.places[0]?.path ?? '');
+}
+
+/**
+ * The view of a run compared with another one: the difference of what they report. Why it does not report a finding is what its own record says, if that has
+ * a verdict.
+ */
+export function compareViews(view: RunView, baseline: RunView): RunView {
+  const { head, run } = view;
+  if (head === undefined || baseline.head === undefined) return view;
+  const [reported, before] = [reportedIn(view), reportedIn(baseline)];
+  const [now, then] = [allNamesOf(reported), allNamesOf(before)];
+  const recorded = new Map(view.found.slice(reported.length).map(({ name, verdict }) => [name, verdict]));
+  const isKnown = baseline.head.cut === undefined && canShareNames(run, baseline.run);
+  const again = run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
+  const verdictOf = (found: ResultFinding): Verdict | undefined => {
+    if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
+    return found.verdict === 'carriedOver' ? found.verdict : again;
+  };
+  // Beyond a cut, nothing is known to be absent.
+  const absent = head.cut === undefined ? before.filter(({ name }) => !now.has(name)) : [];
+  const [owners, ownersBefore] = [view.owners, baseline.owners];
+  const isUnknown = owners === 'unknown' || ownersBefore === 'unknown';
+  return {
+    ...view,
+    head: { ...head, baseline: { id: baseline.run.id, cut: baseline.head.cut }, skipped: [], unlisted: 0 },
+    found: [
+      ...reported.map((each) => ({ ...each, verdict: verdictOf(each) })),
+      ...absent.map((each) => ({ ...each, verdict: recorded.get(each.name) ?? 'unknown' })),
+    ],
+    places: new Map([...baseline.places, ...view.places]),
+    unread: new Set([...baseline.unread, ...view.unread]),
+    owners: isUnknown
+      ? 'unknown'
+      : { ...owners, owners: new Map([...ownersBefore.owners, ...owners.owners]) },
+  };
+}
+
+function reportedIn({ found }: RunView): readonly ResultFinding[] {
+  return found.filter(({ verdict }) => isReported(verdict));
 }

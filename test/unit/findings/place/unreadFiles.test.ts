@@ -71,7 +71,7 @@ test('F201 findings in a folder that does not answer are as reported, and it get
 
 test('F201 a folder that does not answer is unread, other folders are not, and it is read once it answers', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
-  const { store, root } = fixture;
+  const { root } = fixture;
   const found = ['shop', 'tool'].map((name, at) => ({
     title: name,
     file: 'b.js',
@@ -79,7 +79,8 @@ test('F201 a folder that does not answer is unread, other folders are not, and i
     target_index: at,
   }));
   const sent = { 'b.js': 'code();\n' };
-  await fixture.storeRun(['shop', 'tool'], JSON.stringify(found), sent);
+  await fixture.addRun(['shop', 'tool'], JSON.stringify(found), sent);
+  const store = fixture.reopen(parseWorker);
   for (const name of ['shop', 'tool']) await writeFile(path.join(root, name, 'b.js'), '// new\ncode();\n');
   const seen = () => store.all().map(({ places: [place] }) => [place?.startLine, place?.drift]);
   const answer = fixture.silence('shop');
@@ -104,8 +105,9 @@ test('F201 a folder that does not answer is unread, other folders are not, and i
 
 test('F201 a folder that is missing, as a share before it is mounted, is looked for again by the next load', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const { store, root } = fixture;
-  await fixture.storeRun(['shop'], finding('here', { file: 'a.js', line: 2 }), { 'a.js': 'one\ntwo\n' });
+  const { root } = fixture;
+  await fixture.addRun(['shop'], finding('here', { file: 'a.js', line: 2 }), { 'a.js': 'one\ntwo\n' });
+  const store = fixture.reopen(parseWorker);
   await rename(path.join(root, 'shop'), path.join(root, 'away'));
   await store.load();
   const drifts = () => store.all().flatMap(({ places }) => places.map(({ drift }) => drift));

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
-import { askOwners, locateAgain, locateUnread, readView } from '../../../../src/core/findings/runView.ts';
+import { addOwners, locateAgain, locateUnread, readView } from '../../../../src/core/findings/runView.ts';
 import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
@@ -22,11 +22,12 @@ async function setUpRun(after: (cleanUp: () => unknown) => void, root: string, f
   await writeFile(join(runFolder, 'findings.json'), JSON.stringify(findings));
   const folderOf = (id: string): string => join(runFolder, '..', id);
   const runs = { all: () => [run], get: () => run, folderOf };
-  const source = { ...sourceFor(runs), runs, calls: new FolderCalls(silent), log: silent };
   const texts = () => ({ edited: new Map(), encodings: utf8Only });
-  const surroundings = { ...source, mappings: {}, texts, follow: () => Promise.resolve([]) };
-  const read = async () => locateUnread(await readView(run, undefined, source), surroundings);
-  return { source, surroundings, read };
+  const mappings = { get: () => undefined, update: () => Promise.resolve() };
+  const calls = new FolderCalls(silent);
+  const source = { ...sourceFor(runs), runs, calls, log: silent, texts, mappings };
+  const read = async () => locateUnread(await readView(run, undefined, source), source);
+  return { source, read };
 }
 
 await testBlocks(import.meta.filename, {
@@ -43,7 +44,7 @@ await testBlocks(import.meta.filename, {
       for (const file of files) await writeFile(join(root, file), 'code');
       const { source, read } = await setUpRun(after, root, files);
       return async () => {
-        const { owners } = await askOwners(await read(), source);
+        const { owners } = await addOwners(await read(), source);
         assert.ok(owners !== 'unknown');
         const gaps = owners.ownersGaps.map(({ lines }) => lines);
         const of = new Set(owners.owners.values());
@@ -56,12 +57,12 @@ await testBlocks(import.meta.filename, {
       const root = await scratchFolder({ after }, []);
       const indexes = (folder: string, count: number): readonly string[] =>
         Array.from({ length: count }, (_, at) => `${folder}/${String(at)}/index.ts`);
-      const { read, surroundings } = await setUpRun(after, root, indexes('src', 1_000));
+      const { read, source } = await setUpRun(after, root, indexes('src', 1_000));
       const view = await read();
       const created = new Set(indexes('build', 5_000).map((file) => join(root, file)));
       return async () => {
         assert.deepEqual([view.found.length, view.places.size], [1_000, 0]);
-        assert.equal(await locateAgain(view, new Set(), created, surroundings), view);
+        assert.equal(await locateAgain(view, new Set(), created, source), view);
       };
     },
   },
