@@ -49,7 +49,9 @@ export function namesOf({ name, maybe }: Pick<Named, 'name' | 'maybe'>): readonl
 
 /** All names that findings have or may have. */
 export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'maybe'>>): Set<string> {
-  return new Set([...findings].flatMap(namesOf));
+  const names = new Set<string>();
+  for (const finding of findings) for (const name of namesOf(finding)) names.add(name);
+  return names;
 }
 
 /**

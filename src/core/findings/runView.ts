@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { markOf } from '../files.ts';
@@ -23,6 +24,7 @@ import {
 import { askForOwners, followFiles, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
 import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
+import type { SentFile } from './place/sentFiles.ts';
 import { mainPlaceOf, type ShownPlace } from './shownFinding.ts';
 
 /*
@@ -75,7 +77,9 @@ export async function readView(
       source.log.warn(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
-    return toView(run, record);
+    const view = toView(run, record);
+    await setImmediate(); // of 10,000 findings, this and showing them both take long
+    return view;
   } catch (error) {
     if (isAbortError(error)) throw error;
     const failed = toFailedView(run, error, source.log);
@@ -102,16 +106,18 @@ export function toView(run: Run, { head, findings, absent }: RunResult): RunView
 export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names'>): RunView {
   const places = new Map<Place, ShownPlace>();
   const unread = new Set<string>();
-  for (const { finding, sent: files, home } of view.found) {
+  const files = new Map<SentFile, string>();
+  for (const { finding, sent: sentFiles, home } of view.found) {
     unread.add(home);
     for (const [at, reported] of finding.places.entries()) {
-      const sent = files[at];
+      const sent = sentFiles[at];
       if (sent === undefined) continue;
       const { target, folder, path } = sent;
+      const file = files.get(sent) ?? join(folder, ...path.split('/'));
+      files.set(sent, file);
+      unread.add(folder);
       const { startLine, endLine, startColumn, endColumn } = reported;
       const lines = { startLine, endLine, startColumn, endColumn };
-      const file = join(folder, ...path.split('/'));
-      unread.add(folder);
       places.set(reported, { file, folder, target, path, sent, ...lines, reported, drift: 'unknown' });
     }
   }

@@ -120,12 +120,13 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const triage = new TriageStore({ ...deps, calls, placeFor });
       await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
       // Who worked out the result alone does not know the names that decisions are about.
-      const withNames =
-        triage.failures().length > 0 ? [] : loaded.filter(({ savedAt }) => savedAt !== undefined);
-      const decidable = new Set(withNames.flatMap(({ found }) => found));
-      const unknown = { triage: undecided, decidedBefore: undefined, lacksTriage: true };
+      const lacksTriage = ({ savedAt }: Pick<LastRun, 'savedAt'>): boolean =>
+        savedAt === undefined || triage.failures().length > 0;
+      const unknown = new Set(loaded.filter(lacksTriage).flatMap(({ found }) => found));
       const decideIfKnown: Decide = (found, run, known) =>
-        decidable.has(found) ? decide(found, run, known, triage) : { ...unknown, verdict: found.verdict };
+        unknown.has(found)
+          ? { triage: undecided, verdict: found.verdict }
+          : decide(found, run, known, triage);
       const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
       const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
       const all = show(loaded, runIds, { runs: { get }, decide: decideIfKnown });
@@ -135,8 +136,13 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
         some.filter((each) => has(folderOf(each)) || each.run.targets.every((target) => has(target.folder)));
       return {
         runs: all.map(({ shown, absent, ...each }, at): ToolRun => {
-          const savedAt = each.failure === undefined ? (loaded[at]?.savedAt ?? 'never') : undefined;
-          return { ...each, shown: inFolders(shown), absent: inFolders(absent), savedAt };
+          const last: Pick<LastRun, 'savedAt'> = loaded[at] ?? {};
+          const toTool = (some?: readonly ShownFinding[]): readonly ToolFinding[] =>
+            lacksTriage(last)
+              ? inFolders(some).map((one) => ({ ...one, lacksTriage: true }))
+              : inFolders(some);
+          const savedAt = each.failure === undefined ? (last.savedAt ?? 'never') : undefined;
+          return { ...each, shown: toTool(shown), absent: toTool(absent), savedAt };
         }),
         place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
       };

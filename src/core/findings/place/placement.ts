@@ -198,5 +198,5 @@ export function placesOf(
   { finding }: Pick<ResultFinding, 'finding'>,
   { places }: Pick<Located, 'places'>,
 ): ShownPlace[] {
-  return finding.places.flatMap((place) => places.get(place) ?? []);
+  return finding.places.map((place) => places.get(place)).filter((place) => place !== undefined);
 }
