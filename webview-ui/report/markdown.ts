@@ -55,7 +55,8 @@ export function readMarkdown(markdown: string): MarkdownReport {
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
   const footnotes = readFootnotes(footnoteLabels);
   const extensions = { ...footnotes, childTokens: {}, block: [largeTable, ...footnotes.block] };
-  const links: Lexer['tokens']['links'] = {};
+  // It has no prototype: a definition may have the name of any property.
+  const { links } = new Lexer(options).tokens;
   const createLexer = (): Lexer => {
     const tokenizer = new BoundedTokenizer();
     const lexer = new BoundedLexer({ ...options, extensions, tokenizer });
