@@ -187,7 +187,7 @@ export class DrivingWindow {
 
   /** Works out, once in a window, the findings that no window could work out before. */
   async #saveRecords(): Promise<void> {
-    const { store } = this.#deps;
+    const { store, log } = this.#deps;
     const isToTry = (run: Run): boolean => needsArchives(run) && !this.#tried.has(run.id);
     for (const { id } of store.all().filter(isToTry)) {
       const lease = await this.#takeLease(id);
@@ -199,6 +199,8 @@ export class DrivingWindow {
         const signal = AbortSignal.any([this.stopped, lease.lost]);
         const recordSaved = await saveRecord(run, { ...this.#deps, signal });
         if (recordSaved !== undefined) await store.apply(id, recordSaved);
+      } catch (error) {
+        log.warn(`Run ${id}: that its findings are saved could not be noted: ${String(error)}`);
       } finally {
         await lease.release();
       }
