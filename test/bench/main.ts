@@ -1,4 +1,4 @@
-// `npm run bench [-- --big] [--pairs N] [--only activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports]`: ours
+// `npm run bench [-- --big] [--pairs N] [--only activation,folders,start,upload,secrets,findings,opened,trend,mcp,blocks,matching,reports]`: ours
 // against the native tools, in one run, on folders it makes. Ratios carry over to other machines, times do not. Exits 1 when a target is missed.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { measureFindings } from './cases/findingsCase.ts';
 import { type Corpus, measureFolder } from './cases/folderCases.ts';
 import { measureMatching } from './cases/ignoreCase.ts';
 import { measureMcp } from './cases/mcpCase.ts';
+import { measureOpened } from './cases/openedCase.ts';
 import { measureReports } from './cases/reportCase.ts';
 import { isKept, type Row, toTable } from './rows.ts';
 import { measureSecretCheck } from './cases/secretCase.ts';
@@ -25,7 +26,7 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '5' },
     only: {
       type: 'string',
-      default: 'activation,folders,start,upload,secrets,findings,trend,mcp,blocks,matching,reports',
+      default: 'activation,folders,start,upload,secrets,findings,opened,trend,mcp,blocks,matching,reports',
     },
   },
 });
@@ -65,6 +66,7 @@ if (only.includes('findings')) {
   }
   rows.push(...(await measureFindings(1_000, subjects, scratch, pairs, 200)));
 }
+if (only.includes('opened')) rows.push(...(await measureOpened(scratch, pairs)));
 if (only.includes('trend')) rows.push(...(await measureTrend(scratch)));
 if (only.includes('mcp')) rows.push(...(await measureMcp(scratch, pairs)));
 if (only.includes('blocks')) rows.push(...measureBlocks(pairs));
