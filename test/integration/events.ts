@@ -31,12 +31,13 @@ export function report(event: IntegrationEvent): void {
 
 /** The part of a mocha context that skipping needs. */
 interface Skippable {
-  readonly test?: object | undefined;
+  readonly test?: { readonly type?: string; readonly parent?: object | undefined } | undefined;
   skip(): never;
 }
 
-/** Skips the running mocha test with a reason, which is required. */
+/** Skips the running mocha test, or all tests of a hook, with a reason, which is required. */
 export function skipBecause(context: Skippable, reason: string): never {
-  Object.assign(context.test ?? {}, { reason });
+  const { test } = context;
+  Object.assign((test?.type === 'hook' ? test.parent : test) ?? {}, { reason });
   return context.skip();
 }

@@ -39,7 +39,7 @@ export async function run(): Promise<void> {
           kind: 'skipped',
           title: test.fullTitle(),
           name: test.title,
-          reason: (test as { reason?: string }).reason ?? 'no reason given',
+          reason: reasonOf(test) ?? reasonOf(test.parent) ?? 'no reason given',
         }),
       );
     });
@@ -48,6 +48,11 @@ export async function run(): Promise<void> {
     report({ kind: 'failed', title: 'the integration tests load', ms: 0, error: describeError(error) });
     report({ kind: 'end' });
   }
+}
+
+/** As `skipBecause` noted it. */
+function reasonOf(skipped: object | undefined): string | undefined {
+  return skipped !== undefined && 'reason' in skipped ? String(skipped.reason) : undefined;
 }
 
 function describeError(error: unknown): string {
