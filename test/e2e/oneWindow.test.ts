@@ -200,9 +200,14 @@ test('the walkthrough of the installed extension shows all its pictures', async 
   await steps.first().waitFor();
   const seen = new Set<string>();
   for (let index = 0; index < (await steps.count()); index += 1) {
-    await steps.nth(index).click();
+    const step = steps.nth(index);
     const { addresses } = await eventually(
-      () => page.evaluate<{ areLoaded: boolean; addresses: readonly string[] }>(readPictures),
+      async () => {
+        // A click on a page that is being drawn again may be lost.
+        const classes = (await step.getAttribute('class')) ?? '';
+        if (!classes.includes('expanded')) await step.click();
+        return page.evaluate<{ areLoaded: boolean; addresses: readonly string[] }>(readPictures);
+      },
       ({ areLoaded, addresses: shown }) => areLoaded && shown.some((each) => !seen.has(each)),
     );
     for (const each of addresses) seen.add(each);
