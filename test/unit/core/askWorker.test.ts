@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { askWorker } from '../../../src/core/askWorker.ts';
-import { hungWorker } from './hungWorker.ts';
+import { hungWorker } from '../run/hungWorker.ts';
 import { withPipes } from './systemSkips.ts';
 
 const maxMs = 60_000;

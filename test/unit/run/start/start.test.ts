@@ -3,7 +3,7 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { hungWorker } from '../../core/hungWorker.ts';
+import { hungWorker } from '../hungWorker.ts';
 import { withPipes } from '../../core/systemSkips.ts';
 import { killHolder } from '../deadProcess.ts';
 import { minuteMs, pass } from '../passTime.ts';

@@ -6,9 +6,9 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { eventually } from '../core/eventually.ts';
-import { setUpFindings } from './findingFixture.ts';
-import { parseWorker } from './parse/bundledWorker.ts';
+import { eventually } from '../../core/eventually.ts';
+import { setUpFindings } from '../findingFixture.ts';
+import { parseWorker } from '../parse/bundledWorker.ts';
 
 const withShares = {
   skip: spawnSync('bindfs', ['--version']).status !== 0 && 'bindfs, which makes shares, is not installed',

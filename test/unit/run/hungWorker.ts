@@ -3,8 +3,8 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../../src/core/errors.ts';
-import { type Scope, tempFolder } from '../run/tempFolder.ts';
-import { eventually } from './eventually.ts';
+import { type Scope, tempFolder } from './tempFolder.ts';
+import { eventually } from '../core/eventually.ts';
 
 /** The file of a worker that begins with a read, which returns at the end of the test. */
 export async function hungWorker(t: Scope) {
