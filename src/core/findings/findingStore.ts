@@ -236,8 +236,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * All findings of a run, assessed, whether they are shown or not. A file that cannot be read gives a `failure`. Throws the signal's reason; the run is
-   * read all the same.
+   * All findings of a run, with their decisions, whether they are shown or not. A file that cannot
+   * be read gives a `failure`. Throws the signal's reason, but goes on reading the run.
    */
   async read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
     return toShownRun(await untilAborted(this.#refresh(run), signal), this.#source);

@@ -38,7 +38,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
     try {
       await answerOf(findings.load(), 'findings', { clock });
     } catch (error) {
-      if (!(error instanceof AssessmentError)) throw error;
+      if (!(error instanceof AssessmentError && error.kind === 'noAnswer')) throw error;
       throw new Error('VS Code is still reading the findings. Ask again in a minute.', { cause: error });
     }
   };

@@ -70,7 +70,7 @@ function keyOfFile([place, sent]: PlaceAsSent): string {
     : `${String(sent.target)}\0${sent.path}`;
 }
 
-/** Where places are, as far as the disk has told. */
+/** Where places are, as far as the disk could be read. */
 export interface Located {
   /** A place without a file on this machine has no entry. */
   readonly places: ReadonlyMap<Place, ShownPlace>;

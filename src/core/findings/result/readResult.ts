@@ -83,7 +83,7 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
 }
 
 /**
- * Works out a run anew, and saves its result and the uploaded texts that its findings point at. Resolves also where nothing
+ * Works out a run again, and saves its result and the uploaded texts that its findings point at. Resolves also where nothing
  * better can come: without findings, for a malformed file, and beyond a limit. Throws what may succeed later.
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
