@@ -12,7 +12,10 @@ export function hasAllFindings(run: Run): boolean {
   return hasFindings(run) && !endedEarly(run) && !testsOnePair(run);
 }
 
-/** The code of a run's folders, or the application at its target URLs. Runs of one subject replace each other; subjects stand side by side. */
+/**
+ * The code of a run's folders, or the application at its target URLs. Runs of one subject replace
+ * each other.
+ */
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
   // The URLs of a run that was started elsewhere are unknown.
@@ -28,12 +31,12 @@ export function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
-/** True for a run that tests one pair, as Confirm Live does, or continues such a run: it says nothing of other pairs. */
+/** It says nothing of other pairs. */
 export function testsOnePair(run: Run): boolean {
   return run.input?.pairs?.length === 1 && (!isContinued(run) || run.continuesOnePair === true);
 }
 
-/** True for a run that may be shown without a person's choice: it has all findings, or those up to its credit limit. */
+/** It has all findings, or those up to its credit limit. */
 function isShownByDefault(run: Run): boolean {
   return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !testsOnePair(run));
 }
@@ -45,7 +48,7 @@ interface FolderChoice {
   readonly runsWhenChosen: ReadonlySet<string>;
 }
 
-/** Chooses the run that each folder shows of each subject. Lists of runs are newest first. */
+/** Lists of runs are newest first. */
 export class FolderChoices {
   readonly #choices = new Map<string, FolderChoice>();
 
@@ -53,15 +56,15 @@ export class FolderChoices {
     this.#choose(run, run.id, all);
   }
 
-  /** Chooses that no run is shown, and drops the choices for folders that are not open here. */
+  /** Also drops the choices for folders that are not open here. */
   clear(all: readonly Run[], isOpenHere: (folder: string) => boolean): void {
     for (const run of all) this.#choose(run, undefined, all);
     for (const [key, { folder }] of [...this.#choices]) if (!isOpenHere(folder)) this.#choices.delete(key);
   }
 
   /**
-   * By `folderSubjectKey`, the run that each folder shows; undefined for none. Only folders that are open or have a choice are there; any other folder accepts
-   * findings of every shown run.
+   * By `folderSubjectKey`, the run that each folder shows; undefined for none. Only folders that
+   * are open or have a choice are there: any other accepts findings of every shown run.
    */
   runsToShow(
     all: readonly Run[],
@@ -109,7 +112,7 @@ export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));
 }
 
-/** Whether findings of one run may have the names of the other's. An imported file does not say its account. */
+/** An imported file does not say its account. */
 export function canShareNames(one: Run, other: Run): boolean {
   if (!isOfService(one) || !isOfService(other)) return isOfService(one) === isOfService(other);
   const isOfSameAccount = one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
@@ -130,7 +133,10 @@ export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   return [...byId.values()].flatMap((same) => same.slice(0, 1));
 }
 
-/** Those before the run, but not the run itself, tracked or imported. For an imported file of unknown origin, only those of the same folders. */
+/**
+ * Without other records of the same run. For a file of unknown origin, only runs of the same
+ * folders.
+ */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const isSame = (other: Run): boolean => runIdOf(other) !== undefined && runIdOf(other) === runIdOf(run);
   const before = isOfService(run) ? runs.filter((other) => isBefore(other, run)) : runsBefore(runs, run);
@@ -140,7 +146,6 @@ export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   );
 }
 
-/** The earlier runs of the same subject in the same folders, in the order of `runs`. */
 export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   return runs.filter((other) => isBefore(other, run) && isOfSameFolders(run, other));
 }
@@ -148,7 +153,7 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 /** A watched run is polled at least this often. */
 const maxUnseenMs = 30 * 60_000;
 
-/** How long earlier finished runs of the same kind and subject took, in milliseconds. Only runs whose start and end were seen count. */
+/** How long earlier runs of its kind took whose start and end were seen, in milliseconds. */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
   return runsBefore(runs, run).flatMap((other) => {
     const isAlike =
@@ -169,13 +174,12 @@ function isBefore(other: Run, run: Run): boolean {
   return other.createdAt < run.createdAt || (other.createdAt === run.createdAt && other.id < run.id);
 }
 
-/** Equal for runs of the same subject in the same folders. */
 function foldersKeyOf(run: Run): string {
   const folders = [...new Set(run.targets.map(({ folder }) => pathKey(folder)))].sort();
   return JSON.stringify([subjectOf(run), ...folders]);
 }
 
-/** True if a run continues another: both are one assessment (docs/api.md, section 2.7). */
+/** Both are one assessment (docs/api.md, section 2.7). */
 export function continuesRun(run: Run, other: Run): boolean {
   return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
 }

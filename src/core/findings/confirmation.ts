@@ -24,7 +24,6 @@ type Source = Pick<ResultSource, 'runs' | 'workerFile'> & {
   readonly read: (run: Run) => Promise<Pick<RunResult, 'findings'>>;
 };
 
-/** The results of all runs that tested a pair for the finding with a name, latest first. */
 export async function readConfirmations(name: string, source: Source): Promise<readonly Confirmation[]> {
   const runs = source.runs.all().filter(({ confirms }) => confirms === name);
   const read = runs.slice(0, maxRuns).map(async (run): Promise<readonly Confirmation[]> => {
@@ -80,7 +79,10 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
   return cwes.map((cwe) => perspectiveOfCwe.get(cwe)).find((perspective) => perspective !== undefined);
 }
 
-/** Input of a run that tests one pair of a crawled feature (docs/api.md, section 2.7), else as that run; undefined if its input or ID is unknown. */
+/**
+ * As the input of that run, for one pair (docs/api.md, section 2.7); undefined if input or ID is
+ * unknown.
+ */
 export function toConfirmInput(
   run: Run,
   feature: string,

@@ -10,7 +10,7 @@ export function severityRank(severity: Severity): number {
   return SEVERITIES.indexOf(severity);
 }
 
-/** An unrated finding passes every minimum, since nobody knows that it is mild. */
+/** Nobody knows that an unrated finding is mild. */
 export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
@@ -23,8 +23,8 @@ export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as 
 export type PlaceRole = (typeof PLACE_ROLES)[number];
 
 /**
- * A position in code. Lines and columns are 1-based; an unknown line is absent. Details have them as reported. A finding has those of the sent text or, where
- * it is not known what was sent, those of the file on the disk when the result was made; as reported if that text is not here.
+ * Lines and columns are 1-based; an unknown line is absent. Details have them as reported, a
+ * finding those of the sent text, or of the file here if it is not known what was sent.
  */
 export interface Place {
   /** As received, without a line suffix. Untrusted: only `place/resolver` turns it into a file. */
@@ -34,7 +34,7 @@ export interface Place {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** True if columns count code points, not UTF-16 units. Only in details, as is `snippet`. */
+  /** Columns count code points, not UTF-16 units. Only in details, as is `snippet`. */
   readonly inCodePoints?: boolean | undefined;
   readonly snippet?: string | undefined;
   readonly role?: PlaceRole | undefined;
@@ -44,8 +44,8 @@ export interface Place {
 }
 
 /**
- * Topics of blocks, and their plain names in exports. `details` is a second description, `recommendation` a second recommendation, `other` what no other
- * part shows.
+ * Topics of blocks, by their names in exports. `details` is a second description, `other` what no
+ * other part shows.
  */
 const blockNames = {
   details: 'details',
@@ -62,21 +62,21 @@ const blockNames = {
 
 export type BlockKind = keyof typeof blockNames;
 
-/** Prose beside the description, as received. */
 export interface Block {
   readonly kind: BlockKind;
   readonly text: string;
 }
 
-/** Common Vulnerability Scoring System: score 0 to 10, vector as received. */
+/** Score from 0 to 10, vector as received. */
 export interface Cvss {
   readonly score?: number | undefined;
   readonly vector?: string | undefined;
 }
 
 /**
- * What lists, Problems, filters, and decisions need of a finding; the rest is in its `Details`. `id`, `title`, `rule`, `severityText`, `url`, and
- * `feature` are single lines with visible control and bidi characters. Every other text is untrusted and as received.
+ * What lists, Problems, filters, and decisions need. `id`, `title`, `rule`, `severityText`, `url`,
+ * and `feature` are single lines with visible control and bidi characters. Every other text is
+ * untrusted and as received.
  */
 export interface Finding {
   /** Position in the findings file, from 0. */
@@ -100,19 +100,22 @@ export interface Finding {
   readonly feature?: string | undefined;
   /** In the service's words (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
-  /** Set if the tool that found it has suppressed it. It counts until people decide. */
+  /** The tool that found it has suppressed it: that counts until people decide. */
   readonly toolDecision?: TriageDecision | undefined;
   /** `clipped`: texts or places were cut, here or for the size of the result. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 
-/** What is read when somebody looks at a finding. `confidence` is a single line as in `Finding`. */
+/** Read when somebody looks at a finding. `confidence` is a single line. */
 export interface Details {
   readonly description: string;
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
-  /** As reported, with their quotes: those of the finding in the same order, then further ones, at most 500 in all. */
+  /**
+   * As reported, with quotes: those of the finding in the same order, then further ones, at most
+   * 500.
+   */
   readonly places: readonly Place[];
 }
 
@@ -125,7 +128,6 @@ export interface WithDetails {
   readonly details: Details;
 }
 
-/** A finding has the first of its places, its details have more. */
 export const maxPlaces = 20;
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
@@ -143,7 +145,7 @@ export function detailsFrom({ summary, places }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], places };
 }
 
-/** So that the summaries of 10,000 findings are saved in one or two megabytes. */
+/** In characters: 10,000 summaries take one or two megabytes. */
 export const maxSummary = 120;
 
 export function summaryOf(description: string): string {
@@ -158,7 +160,7 @@ export function isLiveFinding({
   return (url ?? feature ?? perspective) !== undefined;
 }
 
-/** Places without a role, which say where the finding is; if all have one, the first place. */
+/** Places without a role; if all have one, the first place. */
 export function mainPlacesOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   const main = places.filter(({ role }) => role === undefined);
   return main.length > 0 ? main : places.slice(0, 1);
@@ -171,7 +173,7 @@ export function flowOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   );
 }
 
-/** All places, each once: the source, then steps and places without a role in file order, the sink, and supporting places. */
+/** All places, each once, from the source to the sink, then supporting places. */
 export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
   const rank = ({ role }: Place): number =>
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
@@ -182,7 +184,7 @@ export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Plac
   return unique.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** The finding with plain field names, for exports and agents; empty fields are omitted. */
+/** Empty fields are omitted. */
 export function toPlainFinding(finding: Finding, details: Details): Readonly<Record<string, unknown>> {
   const { id, title, severity, severityText, cwes, cvss } = finding;
   const { rule, feature, perspective, method, url } = finding;

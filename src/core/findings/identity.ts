@@ -5,36 +5,33 @@ import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts'
 import type { SentPath } from './place/resolver.ts';
 
 /*
- * A finding keeps the name of its first report. Working out a run's result pairs its findings with those of earlier runs (`result/match.ts`): a sure pair
- * copies the name, any other pair is noted in `maybe`. Decisions are about names. Two machines that saw other runs may know a finding by two names: its own
- * findings file and index, and its fingerprint, find it there.
+ * A finding keeps the name of its first report. Working out a run's result pairs its findings with
+ * earlier ones (`result/match`): a sure pair copies the name, any other is noted in `maybe`.
+ * Decisions are about names. Where two machines know a finding by two names, its findings file and
+ * index, or its fingerprint, find it.
  */
 
-/** What identifies a finding on every machine. */
 export interface Identity {
   /** `reportKey` of its first report. */
   readonly name: string;
   /** The first 16 hex digits of the SHA-256 of its own findings file. */
   readonly file: string;
-  /** `Finding.index`. */
   readonly index: number;
-  /** `fingerprintOf` the finding. Similar findings may share it. */
+  /** Similar findings may share it. */
   readonly fingerprint: string;
 }
 
-/** A finding with the names that it may have, too: at most `maxMaybe`, the latest first. */
+/** `maybe` has at most `maxMaybe` names that it may have, too, the latest first. */
 export interface Named extends Identity {
   readonly maybe: readonly string[];
 }
 
 export const maxMaybe = 8;
 
-/** A name as `reportKey` writes it. Another spelling is no name, because it equals none. */
 export const namePattern = '[0-9a-f]{16}:(?:0|[1-9]\\d{0,6})';
 
 export const nameSchema = z.string().check(z.regex(new RegExp(`^${namePattern}$`)));
 
-/** The position of a finding in its findings file. */
 export function reportKey({ file, index }: Pick<Identity, 'file' | 'index'>): string {
   return `${file}:${String(index)}`;
 }
@@ -47,7 +44,6 @@ export function namesOf({ name, maybe }: Pick<Named, 'name' | 'maybe'>): readonl
   return [name, ...maybe];
 }
 
-/** All names that findings have or may have. */
 export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'maybe'>>): Set<string> {
   const names = new Set<string>();
   for (const finding of findings) for (const name of namesOf(finding)) names.add(name);
@@ -55,8 +51,8 @@ export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'maybe'>>): S
 }
 
 /**
- * Finds what decisions and links are about: by name, then by findings file and index, then by a fingerprint that only one finding has, and of all that
- * are asked for only those with one name.
+ * It finds by name, then by findings file and index, then by a fingerprint that only one finding
+ * has, and of all that are asked for only those with one name.
  */
 export function createFinder<T extends Identity>(
   findings: readonly T[],
@@ -83,13 +79,13 @@ export function createFinder<T extends Identity>(
   };
 }
 
-/** Part of each fingerprint, so that fingerprints of two schemes never match. */
+/** Fingerprints of two schemes never match. */
 const scheme = '1';
 const maxSnippet = 10_000;
 
 /**
- * Hash of kind, path, and quoted code without white space; for a live finding, of its pair, method and address. Depends only on the findings file and on
- * what was sent.
+ * A hash of kind, path, and quoted code; for a live finding, of its pair, method and address. It
+ * depends only on the findings file and on what was sent.
  */
 export function fingerprintOf(finding: ReportedFinding, { path }: Pick<SentPath, 'path'>): string {
   const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
@@ -99,18 +95,17 @@ export function fingerprintOf(finding: ReportedFinding, { path }: Pick<SentPath,
   return `${scheme}:${digestOf([...subject, compact(snippet)]).slice(0, 32)}`;
 }
 
-/** Findings are of one kind if they share one of these: a CWE; where neither names one, the rule or the title. */
+/** Findings that share one are of one kind: a CWE, else the rule or the title. */
 export function kindsOf({ cwes, rule, title }: Pick<Finding, 'cwes' | 'rule' | 'title'>): readonly string[] {
   if (cwes.length > 0) return cwes.map((cwe) => `CWE-${String(cwe)}`);
   return [...(rule === undefined ? [] : [`rule ${rule}`]), ...(title === '' ? [] : [`title ${title}`])];
 }
 
-/** True for a finding of a live application that names no file. */
 export function isWithoutCode(finding: Finding): boolean {
   return finding.places.length === 0 && isLiveFinding(finding);
 }
 
-/** Identifies a live finding, with any of its perspectives or kinds. Values of the query belong to one request. */
+/** Values of a query belong to one request, and do not count. */
 export function liveKeysOf(finding: Finding): readonly string[] {
   const { perspective } = finding;
   const topics = perspective === undefined ? kindsOf(finding) : [perspective];
@@ -125,7 +120,10 @@ function addressOf({ feature = '', method = '', url = '' }: Finding): readonly s
 /** Shorter quotes, such as a lone brace, occur anywhere. */
 const minQuote = 6;
 
-/** Hash of the core of a quote: without white space, left-out lines, and brackets at its ends. Empty where that is too short to identify code. */
+/**
+ * A hash of a quote without white space, left-out lines, and brackets at its ends. Empty where that
+ * is too short to identify code.
+ */
 export function quoteKeyOf(snippet = ''): string {
   const lines = splitLines(snippet.slice(0, maxSnippet))
     .filter((line) => !isLeftOut(line))

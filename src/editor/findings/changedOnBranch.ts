@@ -15,15 +15,13 @@ import { formatList } from '../formats.ts';
 const t = vscode.l10n.t;
 
 const branchKey = 'findings.baseBranch';
-/** Changes come in bursts, for example while a person types. */
 const gatherMs = 200;
 const filesAtOnce = 8;
-/** More files are not compared: Git starts two processes for each. */
+/** Git starts two processes for each. */
 const maxFiles = 2_000;
 const maxBranches = 200;
 
 interface Repositories {
-  /** By their roots. */
   readonly byRoot: ReadonlyMap<string, GitRepository>;
   readonly ofFile: ReadonlyMap<string, GitRepository>;
 }
@@ -38,11 +36,13 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** Compares files of findings with their branch's base through VS Code's git extension, and again after changes while *Changed on this branch* is on. */
+/**
+ * Compares files of findings with their branch's base through VS Code's git extension, and again
+ * after changes while the filter is on.
+ */
 export class BranchComparison implements vscode.Disposable {
   readonly #deps: Deps;
   readonly #subscriptions: vscode.Disposable;
-  /** By the root of the repository. */
   readonly #bases = new Map<string, Promise<Base | undefined>>();
   readonly #files = new FilesAtBase();
   #ofGit: readonly vscode.Disposable[] = [];
@@ -76,7 +76,7 @@ export class BranchComparison implements vscode.Disposable {
     return this.#deps.filtering.filter.changedOnBranch === true;
   }
 
-  /** Turns the filter on. If no base is known, asks for the branch first. */
+  /** Asks for the branch first if no base is known. */
   async turnOn(): Promise<void> {
     this.#bases.clear();
     const found = await withViewProgress(() =>
@@ -92,7 +92,7 @@ export class BranchComparison implements vscode.Disposable {
     return this.#filter(false);
   }
 
-  /** Asks for the branch to compare with, stores it for the workspace, and turns the filter on. */
+  /** The branch is stored for the workspace, and the filter turned on. */
   async pickBranch(): Promise<void> {
     const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
     const found = await withViewProgress(() =>
@@ -132,12 +132,11 @@ export class BranchComparison implements vscode.Disposable {
     this.#compareSoon();
   }
 
-  /** Reads files again that changed, or that are in a changed folder; absolute paths. */
+  /** `changed` has absolute paths, also of folders. */
   reread(changed: ReadonlySet<string>): void {
     if (this.#isOn && this.#files.reread(changed)) this.#compareSoon();
   }
 
-  /** Compares the files with findings that are not compared yet. */
   compare(): Promise<ComparedBranch> {
     // While the filter is off, nothing updates what was read.
     const done = this.#queue
@@ -200,7 +199,7 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
-  /** The repositories of the files; without files, those of the workspace's folders. Throws `noAnswer`. */
+  /** Without files, those of the workspace's folders. Throws `noAnswer`. */
   async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
@@ -248,7 +247,7 @@ export class BranchComparison implements vscode.Disposable {
     return ofFile;
   }
 
-  /** Finds the bases again after a checkout, a commit or a fetch, and when repositories open or close. */
+  /** A checkout, a commit, or a fetch changes bases, as do repositories that open or close. */
   #followGit(git: GitApi, repositories: Iterable<GitRepository>): void {
     for (const subscription of this.#ofGit) subscription.dispose();
     const change = (): void => {
@@ -264,7 +263,6 @@ export class BranchComparison implements vscode.Disposable {
   }
 }
 
-/** The result, or the reason if the git extension does not answer. */
 async function unlessSilent<T>(work: () => Promise<T>): Promise<T | Unavailable> {
   try {
     return await work();
@@ -282,7 +280,7 @@ function showUnavailable(why: NoBranch): void {
   void showInformation(t('“Changed on This Branch” isn’t available: {0}.', noBranchLabel(why)));
 }
 
-/** Why *Changed on this branch* is not available, as a part of a sentence. */
+/** A part of a sentence. */
 export function noBranchLabel(why: NoBranch): string {
   return {
     restricted: t('Git isn’t used in Restricted Mode'),

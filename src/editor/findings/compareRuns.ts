@@ -13,7 +13,6 @@ import { showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
-/** Compares two runs of the same folders: the selected runs, or those that a person picks. */
 export async function compareRuns(
   selected: readonly Run[],
   { findings, runs }: FindingStores,

@@ -55,7 +55,9 @@ function defaultUri(run: Run, ending: string, only: string | undefined): vscode.
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
 }
 
-/** Returns the compressed size, if it was made for code scanning. Throws what `makeExport` throws, and `noAnswer`. */
+/**
+ * Returns the compressed size for code scanning. Throws what `makeExport` throws, and `noAnswer`.
+ */
 export async function saveExport(
   to: vscode.Uri,
   exported: Pick<ExportRequest, 'source' | 'form'>,

@@ -29,7 +29,6 @@ function formatOf(format: ExportFormat) {
   }[format];
 }
 
-/** Saves the findings of a run: the chosen one, else the shown one, else one that a person picks. */
 export async function exportFindings(
   format: ExportFormat,
   chosen: Run | undefined,
@@ -62,7 +61,7 @@ export async function exportFindings(
   await offerToOpen(scope.note === '' ? saved : `${saved} ${scope.note}`, to, format);
 }
 
-/** Which findings an export contains; `note` says so in the message. */
+/** `note` says in the message which findings are in it. */
 interface ExportScope {
   readonly passes: (shown: ShownFinding) => boolean;
   readonly note: string;

@@ -27,7 +27,7 @@ interface UploadRepository extends AssessedRepository {
   readonly isKnown: boolean;
 }
 
-/** Saves a run's findings for GitHub's code scanning, one file for each repository. Asks first if GitHub would close unfixed alerts. */
+/** One file for each repository. */
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
   // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
@@ -66,7 +66,7 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
   await Promise.all(saved.map(({ message, to }) => offerToOpen(message, to, 'sarif')));
 }
 
-/** GitHub closes alerts that an upload does not list. Asks if that could close unfixed ones. */
+/** GitHub closes alerts that an upload does not list: asks if that could close unfixed ones. */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
   const { run, unreadRuns = [] } = source;
   const reasons = incompleteReasons(source);
@@ -119,7 +119,7 @@ function incompleteReasons({ run, cut }: ShownRun): readonly string[] {
   ];
 }
 
-/** How many findings of the baseline are not listed; undefined without a readable baseline. */
+/** Undefined without a readable baseline. */
 async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: ExportDeps) {
   const baseline = findings.baselineOf(run);
   if (baseline === undefined) return undefined;
@@ -130,7 +130,7 @@ async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: E
   return { run: baseline, count: earlier.filter(({ name }) => !known.has(name)).length };
 }
 
-/** The repositories of a run's folders in VS Code's git extension. A folder outside any known repository counts as one. */
+/** A folder outside any known repository counts as one. */
 async function repositoriesOf({ targets }: Run): Promise<readonly UploadRepository[]> {
   const found = await Promise.all(
     targets.map(async (target) => {

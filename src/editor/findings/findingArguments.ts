@@ -10,7 +10,7 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** A command's argument: a finding (from code actions and links), or the selection of the Findings view (from its keys). */
+/** From code actions and links, or from the keys of the Findings view. */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
@@ -27,7 +27,10 @@ export interface FindingSources {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'active'>;
 }
 
-/** The findings of a command's arguments, without repetition: of a `FindingArgument`, of the rows from a menu (clicked, all selected), else `findingsHere`. */
+/**
+ * Without repetition: of a `FindingArgument`, of the rows from a menu (clicked, all selected), else
+ * `findingsHere`.
+ */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
   if (first === undefined) return findingsHere(sources);
@@ -38,12 +41,12 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
   return [...new Map(found.map((shown) => [`${shown.run.id} ${shown.name}`, shown])).values()];
 }
 
-/** The first finding of the clicked or focused row, whatever else is selected. */
+/** Of the clicked or focused row, whatever else is selected. */
 export function findingOf([first]: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
   return findingsOf([first], sources)[0];
 }
 
-/** All findings of a run. Throws an `AbortError` if the person cancels. */
+/** Throws an `AbortError` if the person cancels. */
 export function readRun(run: Run, findings: Pick<FindingStore, 'read'>): Promise<ShownRun> {
   return withLateProgress(vscode.l10n.t('Reading the findings…'), (signal) => findings.read(run, signal));
 }
@@ -70,13 +73,12 @@ export function toArgument({ run, name }: ShownFinding): FindingArgument {
   return { kind: 'finding', runId: run.id, name };
 }
 
-/** A link that shows a finding's details. */
 export function toAddress({ run, name, file, index, fingerprint }: ShownFinding): vscode.Uri {
   const query = toLinkQuery(run, { finding: name, file, index: String(index), print: fingerprint });
   return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: extensionId, path: '/finding', query });
 }
 
-/** Replaces the argument of a tree's key, `{ kind: 'selection', view? }`, by the arguments that a menu would pass. */
+/** Replaces the argument of a tree's key by the arguments that a menu would pass. */
 export async function withFocusedRows(
   args: readonly unknown[],
   views: Readonly<Record<'findings' | 'features', { readonly view: vscode.TreeView<unknown> }>>,
@@ -88,7 +90,10 @@ export async function withFocusedRows(
   return [rows[0] ?? first, rows];
 }
 
-/** The focused row, and the other selected rows if it is selected, too. The API has no focused row: toggling its selection, and back, reveals it. */
+/**
+ * The API has no focused row: toggling its selection, and back, reveals it. Other selected rows
+ * come, too, if it is selected.
+ */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
@@ -104,7 +109,10 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   return [...focused, ...before.filter(isToggled)];
 }
 
-/** The finding in the active details; else the findings on the cursor's line, the narrowest first; else those selected in the visible Findings view. */
+/**
+ * The one in the active details; else those on the cursor's line, the narrowest first; else those
+ * selected in the visible view.
+ */
 function findingsHere({
   displayed,
   details,
@@ -123,7 +131,7 @@ function findingsHere({
   return rows.flatMap((node) => findingsOfNode(node, findings));
 }
 
-/** The store's finding, which may be newer than the node's; a finding that is no longer shown is only in the node. */
+/** The store's may be newer than the node's; one that is no longer shown is only in the node. */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
   if (!isObject(node)) return [];
   const { kind, runId, name, shown } = node;

@@ -90,7 +90,7 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
   };
 }
 
-/** From the palette, asks which findings: the one in the active details, one at the cursor, or those selected in the view. */
+/** From the palette, asks which. */
 async function chooseFindings(
   args: readonly unknown[],
   deps: FindingCommandDeps,
@@ -129,7 +129,7 @@ function showNoUrl(): void {
   void showInformation(t('This finding has no URL.'));
 }
 
-/** Shows the whole URL, which the finding's author chose, and opens it in the browser if the person agrees. */
+/** The finding's author chose the URL: a person sees all of it first. */
 export async function openUrl({ finding: { url } }: ShownFinding): Promise<void> {
   if (url === undefined) {
     showNoUrl();

@@ -96,7 +96,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   };
 }
 
-/** The column that already shows the file, else the first: never the one of the details. */
+/** Never the column of the details. */
 function columnOf({ file }: ShownPlace): vscode.ViewColumn {
   const seen = vscode.window.visibleTextEditors.find(({ document }) => isSamePath(document.uri.fsPath, file));
   return seen?.viewColumn ?? vscode.ViewColumn.One;
@@ -119,12 +119,11 @@ function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[
   };
 }
 
-/** The link of an entry in the list of places: `path:line` could mean two entries. */
+/** `path:line` could mean two entries. */
 function placeAddress(index: number): string {
   return `#place-${String(index)}`;
 }
 
-/** A fact without a value is not shown. */
 type Fact = readonly [label: string, value: string | undefined, tone?: Tone];
 type Tone = ReportContent['facts'][number]['tone'];
 
@@ -182,7 +181,7 @@ function knownFacts(facts: readonly Fact[]): ReportContent['facts'] {
   );
 }
 
-/** The texts of the findings file, in reading order. Each part is rendered separately. */
+/** Each part is rendered separately. */
 function partsOf(shown: DetailedFinding): ReportContent['parts'] {
   const { run, finding, details } = shown;
   const origin = knownFacts([
@@ -220,7 +219,7 @@ function placesOf(shown: DetailedFinding): string {
 
 const scheme = 'whitebox-finding';
 
-/** Provides single findings as received, as read-only documents, also of runs that are no longer shown. */
+/** Findings as received, also of runs that are no longer shown. */
 export function provideFindingJson({ findings, runs }: FindingStores): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
@@ -251,7 +250,7 @@ export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> 
   await vscode.commands.executeCommand('vscode.open', file);
 }
 
-/** Picks among the shown runs whose findings can't be read, else among all runs with findings. */
+/** Runs whose findings can't be read come first. */
 export function pickUnreadRun({ runs, findings }: FindingStores): Promise<Run | undefined> {
   const unread = findings.shownRuns().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
   const all = runs.all().filter(hasFindings);

@@ -23,7 +23,6 @@ import { type FindingStores, readRun } from './findingArguments.ts';
 
 const t = vscode.l10n.t;
 
-/** An import sends nothing to the service. */
 interface ImportDeps extends FindingStores {
   readonly triage: TriageStore;
   readonly clock: Clock;
@@ -57,7 +56,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps);
 }
 
-/** The folders of the findings, in the order of the file: folders of the same name, else picked ones. Undefined if the person cancels. */
+/** Folders of the same name, else picked ones. Undefined if the person cancels. */
 async function targetsOf(
   names: readonly string[],
   open: readonly vscode.WorkspaceFolder[],
@@ -85,7 +84,7 @@ function toTarget({ uri, name }: Folder): ImportTarget {
   return { folder: uri.fsPath, name };
 }
 
-/** Asks which folder has this name in the file; `none` if it is none of them. */
+/** `none`: it is none of them. */
 async function pickFolderNamed(
   name: string,
   folders: ReadonlySet<vscode.WorkspaceFolder>,
@@ -106,7 +105,7 @@ async function pickFolderNamed(
   return picked?.folder;
 }
 
-/** Decisions by others can hide findings, so a person decides whether to import them. Decisions of this machine are kept. */
+/** Decisions by others can hide findings, so a person decides. Those of this machine are kept. */
 async function offerDecisions(
   run: Run,
   decisions: readonly TriageEntry[],

@@ -12,7 +12,7 @@ import { showInformation, showWarning } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
-/** Asks for the base folder of findings without a place, then shows how many would get a place and asks again. */
+/** Shows how many findings would get a place, and asks again. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const targets = findings.shownRuns().flatMap(({ run }) => run.targets);
   const folders = [...new Set(targets.map(({ folder }) => folder))];

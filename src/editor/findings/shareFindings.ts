@@ -48,7 +48,7 @@ export async function fixWithAgent(
   await handToAgent(request, findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
 }
 
-/** Writes a request with fenced `data` into the chat, as a draft that a person sends. Without a chat, copies it to the clipboard. */
+/** The chat gets a draft that a person sends. Without a chat, it is copied to the clipboard. */
 export async function handToAgent(request: string, data: string): Promise<void> {
   const query = `${request}\n\n${fenceData(data)}`;
   if (await showInChat(query)) return;
@@ -61,7 +61,7 @@ export async function handToAgent(request: string, data: string): Promise<void> 
   );
 }
 
-/** False without a chat, or where it does not answer: an extension provides it. */
+/** False without a chat that answers: an extension provides it. */
 async function showInChat(query: string): Promise<boolean> {
   if (!(await hasChat())) return false;
   const draft = { query, isPartialQuery: true, mode: 'agent' };
@@ -80,7 +80,6 @@ async function hasChat(): Promise<boolean> {
   return (await vscode.commands.getCommands(true)).includes(openChat);
 }
 
-/** Of findings whose secrets are masked. */
 export function findingsMarkdown(shown: readonly DetailedFinding[]): string {
   const words: FindingWords = {
     severity: t('Severity'),
@@ -102,7 +101,7 @@ export function findingsMarkdown(shown: readonly DetailedFinding[]): string {
 const maxTitleLength = 200;
 const messageShownMs = 5_000;
 
-/** Copies a link to a finding, or opens the page for a new issue in the tracker of the git remote. Sends nothing. */
+/** Sends nothing: copies a link, or opens the page for a new issue. */
 export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps): Promise<void> {
   const tracker = await trackerOf(unmasked);
   const shown = await maskSecrets(unmasked, deps.secretWorkerFile);
@@ -126,7 +125,7 @@ export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps)
   await (await vscode.window.showQuickPick(items, { title }))?.act();
 }
 
-/** Title, run ID and link on lines. Undefined for a run without an ID on a service: others could not find it. */
+/** Undefined for a run without an ID on a service: others could not find it. */
 function linkTo(shown: ShownFinding): string | undefined {
   const { run, finding } = shown;
   const runId = runIdOf(run);
@@ -142,10 +141,7 @@ async function copyLink(link: string): Promise<void> {
 
 const maxLookupMs = 2_000;
 
-/**
- * The tracker of `origin`, else of the first remote with a known tracker. A host may be an alias
- * that only SSH knows.
- */
+/** A host may be an alias that only SSH knows. */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const remotes = folder === undefined ? [] : await remotesOf(folder);

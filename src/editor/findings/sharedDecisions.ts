@@ -26,8 +26,7 @@ const maxListed = 500;
 const maxTextLength = 200;
 
 /**
- * Lists the new decisions of others that came with a folder: a person accepts or rejects them. A
- * first Enter accepts nothing. A row names the finding that *Accept* changes, whatever the
+ * A first Enter accepts nothing. A row names the finding that *Accept* changes, whatever the
  * decision's file says. A decision without a finding here can only be rejected.
  */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {

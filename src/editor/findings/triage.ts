@@ -28,7 +28,6 @@ const noteKey = 'triage.note';
 
 export interface TriageDeps {
   readonly findings: FindingStore;
-  /** Stores the note that was typed last. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }
@@ -62,7 +61,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   });
 }
 
-/** Asks for a new end of accepted risks. Their notes are kept. */
+/** Notes are kept. */
 export async function extendAcceptance(
   shown: readonly ShownFinding[],
   { findings }: Pick<TriageDeps, 'findings'>,
@@ -104,7 +103,7 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
   return (await vscode.window.showQuickPick(items, { title }))?.state;
 }
 
-/** Proposes the last note if a note is required. Undefined if the person cancels. */
+/** A required note is proposed. Undefined if the person cancels. */
 async function askForNote(
   shown: readonly ShownFinding[],
   state: TriageState,
@@ -163,7 +162,6 @@ export function subjectLabel(shown: readonly ShownFinding[]): string {
   return `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
 }
 
-/** `storageFolder` has the books of this machine. */
 export function createTriage(
   storageFolder: string,
   deps: { calls: FolderCalls; clock: Clock; log: Logger },
@@ -173,7 +171,7 @@ export function createTriage(
   return new TriageStore({ ...deps, placeFor });
 }
 
-/** Reloads decisions when another window, git or a person changes them, or when the setting shares them. */
+/** Another window, git, or a person may change decisions, and the setting may share them. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');
@@ -215,7 +213,7 @@ function msToMidnight(now: number): number {
   return new Date(now).setHours(24, 0, 0, 0) - now;
 }
 
-/** After the setting was changed to share decisions, offers to share those that this machine has already. */
+/** Runs after the setting was changed. */
 async function offerToShare(triage: TriageStore): Promise<void> {
   await triage.reload();
   const unshared = triage.unshared();
@@ -229,7 +227,6 @@ async function offerToShare(triage: TriageStore): Promise<void> {
     await triage.share(unshared);
 }
 
-/** Warns about each file that becomes unreadable. */
 function warnOfFailures(triage: TriageStore, log: Logger): Disposable {
   let warned: ReadonlySet<string> = new Set();
   return triage.onDidChange(() => {

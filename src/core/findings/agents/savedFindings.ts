@@ -32,13 +32,13 @@ import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /*
- * Answers agents from disk, without VS Code: the results that it last saved of the runs it shows of a folder by default, current or not, and the decisions on
- * this machine. Only the findings of an answer are placed. Reads only the folder's runs, and writes nothing.
+ * Answers agents from disk, without VS Code: the results that it last saved of the runs that a
+ * folder shows by default, and the decisions on this machine. Only the findings of an answer are
+ * placed. Writes nothing.
  */
 
 export interface SavedFolder {
   readonly folder: string;
-  /** The extension's folder in VS Code's global storage. */
   readonly storage: string;
 }
 
@@ -49,7 +49,7 @@ interface Deps {
 }
 
 interface RunsOfFolder extends RunsOnDisk {
-  /** Those of runs that are in the server's folder, as targets name them. */
+  /** Those in the server's folder, as targets name them. */
   readonly folders: ReadonlySet<string>;
 }
 
@@ -158,7 +158,6 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   };
 }
 
-/** Findings with their places in the present text of their files, and with the owners of these. */
 async function placeNow(
   findings: readonly ToolFinding[],
   loaded: readonly LastRun[],

@@ -40,7 +40,7 @@ export const toolInputs = {
 const usualLimit = 50;
 /** What agents take as one answer, about 25,000 tokens: a token is about three bytes, also of Japanese. */
 const maxAnswerBytes = 75_000;
-/** For texts and lists, which then end with “…”; the next is used if an answer is too large. */
+/** Texts and lists then end with “…”; the next limits are used if an answer is too large. */
 const cuts = [
   { maxText: 8_000, maxItems: 100 },
   { maxText: 2_000, maxItems: 100 },
@@ -52,7 +52,6 @@ const maxQuoted = 200;
 const maxRuns = 20;
 
 export interface ToolFinding extends ShownFinding {
-  /** True if it is unknown which decision holds. */
   readonly lacksTriage?: boolean | undefined;
 }
 
@@ -99,7 +98,6 @@ export interface ToolFindings {
   readonly place: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
 }
 
-/** The findings and runs that VS Code shows or, without it, that are on disk. */
 export interface ToolSource {
   readonly findings: () => ToolFindings | Promise<ToolFindings>;
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
@@ -110,7 +108,6 @@ export interface ToolSource {
   readonly clock: Clock;
 }
 
-/** Tools that only read, and answer with text. They throw errors for the model. */
 export function readingTools({ findings, runs, withDetails, confirmationsOf, branch, clock }: ToolSource) {
   return {
     listFindings: async (input: unknown) => {
@@ -149,7 +146,10 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
   throw new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
 }
 
-/** One page, worst first. Settled findings are listed only on request, and findings with an unknown decision always. */
+/**
+ * Worst first. Settled findings are listed only on request, and findings with an unknown decision
+ * always.
+ */
 export async function listFindings(
   { runs, place }: ToolFindings,
   {
@@ -297,7 +297,6 @@ function toIso(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString();
 }
 
-/** The same value with visible texts, of which long ones and lists are cut. */
 function cut(value: unknown, limits: Limits): unknown {
   const { maxText, maxItems } = limits;
   if (typeof value === 'string') {
@@ -313,7 +312,7 @@ function cut(value: unknown, limits: Limits): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part, limits)]));
 }
 
-/** Marks untrusted text for a language model as data, without invisible characters, between two lines that its author cannot guess. */
+/** Marks untrusted text as data, between two lines that its author cannot guess. */
 export function fenceData(text: string): string {
   const mark = `UNTRUSTED-DATA-${randomBytes(16).toString('hex')}`;
   const warning = [

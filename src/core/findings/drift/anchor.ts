@@ -14,13 +14,13 @@ import {
 } from './lineText.ts';
 
 interface QuoteIndex {
-  /** A place with its own lines, if its snippet is there or nowhere, else with those of its snippet; without lines if neither is known. */
+  /** Its own lines, if its snippet is there or nowhere, else those of its snippet. */
   readonly anchor: (place: Place) => Place;
-  /** A line of dots in a quote stands for any lines. Undefined for a quote that is too short to be significant. */
+  /** A line of dots stands for any lines. Undefined for a quote that is too short. */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 
-/** Indexes the lines of a text, to look up places and quotes. White space does not count. */
+/** White space does not count. */
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const find = lazily(() => createFind(readCode(lines.map(compact))));
   /** The lines of a snippet that is not at the line of its place. */
@@ -59,7 +59,7 @@ export function indexQuotes(lines: readonly string[]): QuoteIndex {
   };
 }
 
-/** The lines of a quote without white space, split at lines of dots. */
+/** Split at lines of dots. */
 function partsOf(quote: string): readonly (readonly string[])[] {
   const parts: string[][] = [[]];
   for (const line of splitLines(quote).map(compact)) {
@@ -70,7 +70,7 @@ function partsOf(quote: string): readonly (readonly string[])[] {
   return parts;
 }
 
-/** Undefined when the first line is unknown, or past the end. */
+/** Undefined without a first line in the text. */
 function reportedLines(
   { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
   lineCount: number,
@@ -81,11 +81,13 @@ function reportedLines(
 
 interface Found {
   readonly whole: readonly LineRange[];
-  /** Also inside lines: a single line in a line; of several, the first ends a line, and the last begins one. Undefined where that would take too long. */
+  /**
+   * Also inside lines: of several, the first ends a line, and the last begins one. Undefined where
+   * that would take too long.
+   */
   readonly inLines: readonly LineRange[] | undefined;
 }
 
-/** Finds lines without white space in those of a text. */
 function createFind(code: CodeLines): (wanted: readonly string[]) => Found {
   const known = new Map<string, Found>();
   const positionsIn = lazily(() => indexText(code.texts.join('\n')));
@@ -120,7 +122,7 @@ function isSignificant(text: string): boolean {
   return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }
 
-/** The range nearest to a line; undefined when two are equally near. */
+/** Undefined when two are equally near. */
 function nearest(ranges: readonly LineRange[], line: number | undefined): LineRange | undefined {
   if (ranges.length < 2) return ranges[0];
   if (line === undefined) return undefined;

@@ -1,17 +1,17 @@
 import { diffArrays } from 'diff';
 import { compact, maxComparedLength } from './lineText.ts';
 
-/** A comparison with more deleted and inserted lines has no result: its time grows with their square, and a keystroke waits for it. */
+/** Time grows with the square, and a keystroke waits for it. */
 const maxGapEdits = 100;
 const maxLandmarkEdits = 400;
 
-/** Lines of a text that differ from those in their place in the other one. 0-based; `to` and `afterTo` are excluded. */
+/** Lines that differ. 0-based; `to` and `afterTo` are excluded. */
 export interface Hunk {
   readonly from: number;
   readonly to: number;
   readonly afterFrom: number;
   readonly afterTo: number;
-  /** False if comparing them would take too long: then some may be the same. */
+  /** False where comparing would take too long: some may be the same. */
   readonly isCompared: boolean;
 }
 
@@ -20,7 +20,7 @@ export function comparable(line: string): string {
   return line.length > maxComparedLength ? line : compact(line);
 }
 
-/** The hunks of two texts, in order. All lines between them are the same. */
+/** All lines between the hunks are the same. */
 export function compareLines(before: readonly string[], after: readonly string[]): readonly Hunk[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -40,7 +40,7 @@ export function compareLines(before: readonly string[], after: readonly string[]
   return hunks;
 }
 
-/** `at` and `afterAt` are the positions of the first lines. */
+/** `at` and `afterAt` are the first lines. */
 function compareGap(
   before: readonly string[],
   after: readonly string[],
@@ -67,7 +67,7 @@ function compareGap(
   return hunks;
 }
 
-/** The positions of lines that occur once in each text, in their common order. They split the comparison into small gaps. */
+/** Lines that occur once in each text, in their common order, split it into small gaps. */
 function landmarksOf(
   before: readonly string[],
   after: readonly string[],
@@ -82,13 +82,12 @@ function landmarksOf(
     .map((text) => [places.get(text) ?? 0, afterPlaces.get(text) ?? 0]);
 }
 
-/** The positions of texts that occur once. */
 function uniqueIn(texts: readonly string[]): ReadonlyMap<string, number> {
   const positions = Map.groupBy(texts.keys(), (at) => texts[at] ?? '');
   return new Map([...positions].flatMap(([text, all]) => (all.length > 1 ? [] : [[text, all[0] ?? 0]])));
 }
 
-/** The lines of a range (0-based, ends included) that are not blank; all of them if all are blank. */
+/** Lines (0-based, ends included) that are not blank; all of them if all are blank. */
 export function codeLinesIn(lines: readonly string[], first: number, last: number): readonly number[] {
   const count = Math.min(last, lines.length - 1) - first + 1;
   const all = Array.from({ length: Math.max(0, count) }, (_, at) => first + at);

@@ -9,25 +9,24 @@ import {
   readCode,
 } from './lineText.ts';
 
-/** What became of a place since its text was scanned; `unknown` when that text is not available. */
+/** `unknown`: the text that was scanned is not available. */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
 
-/** Current lines. For `gone` the line above, for `unknown` the same numbers, as far as there are such lines. */
+/** `gone` has the line above, `unknown` the same numbers, as far as there are such lines. */
 export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
 
-/** A shorter block of code occurs in many places by chance. In characters. */
+/** A shorter block occurs in many places by chance. In characters. */
 const minBlockLength = 8;
 /** If two lines have a smaller share of characters in common, one is not an edit of the other. */
 const minLikeness = 0.5;
 
 interface ChangedLines extends Hunk {
-  /** See `replacementsIn`. */
   readonly replacements: () => readonly (number | undefined)[];
 }
 
-/** Two texts and their comparison. Lines are 0-based in this file, except in ranges. */
+/** Lines are 0-based in this file, except in ranges. */
 interface Change {
   readonly before: readonly string[];
   readonly after: readonly string[];
@@ -37,8 +36,8 @@ interface Change {
 }
 
 /**
- * Follows ranges of lines from one text to another. White space, blank lines and line ends do not count, except in very long lines. Code that occurs once in
- * both texts has `moved`. Where comparing would take too long, only such code is followed, and other lines are `unknown`.
+ * White space, blank lines and line ends do not count, except in very long lines. Code that occurs
+ * once in both texts has `moved`. Where comparing would take too long, only such code is followed.
  */
 export function followLines(
   before: readonly string[],
@@ -53,7 +52,7 @@ export function followLines(
   return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
 }
 
-/** What became of a line: its current line, or the changed lines that it is one of. */
+/** A current line, or the changed lines that it is one of. */
 function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedLines {
   let [low, high] = [0, hunks.length];
   while (low < high) {
@@ -110,7 +109,7 @@ function follow(range: LineRange, change: Change): DriftedRange {
   return { startLine: line, endLine: line, drift: 'gone' };
 }
 
-/** The current lines of a block that occurs exactly once in each text. */
+/** The block must occur exactly once in each text. */
 function findMoved(block: readonly string[], { codeBefore, codeAfter }: Change): LineRange | undefined {
   if (lengthOf(block) < minBlockLength) return undefined;
   const [start, ...others] = findBlocks(codeAfter(), block);
@@ -118,7 +117,7 @@ function findMoved(block: readonly string[], { codeBefore, codeAfter }: Change):
   return findBlocks(codeBefore(), block).length === 1 ? rangeOf(codeAfter(), start, block.length) : undefined;
 }
 
-/** For each changed line: the current line most like it, else the first non-blank one that is like no other line. */
+/** The current line most like each, else the first non-blank one that is like no other line. */
 function replacementsIn(
   { from, to, afterFrom, afterTo }: Hunk,
   before: readonly string[],
@@ -140,7 +139,7 @@ function indexOfMostAlike(line: string, written: readonly string[]): number | un
   return at < 0 ? undefined : at;
 }
 
-/** The share of characters that two lines have in common at their starts and ends, which typing in a line keeps. 0 for very long lines. */
+/** The share of characters at their starts and ends, which typing keeps. 0 for very long lines. */
 function likeness(one: string, other: string): number {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   if (longer.length > maxComparedLength) return 0;

@@ -4,24 +4,21 @@ export interface LineRange {
   readonly endLine: number;
 }
 
-/** The lines of a text without white space; blank lines are left out. */
 export interface CodeLines {
   readonly texts: readonly string[];
-  /** The line number of each in its text, 1-based. */
+  /** Line numbers of `texts`, 1-based. */
   readonly numbers: readonly number[];
-  /** By line, its positions in `texts`. */
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
 
-/** A search that would compare more lines finds nothing. */
 const maxComparisons = 1_000_000;
 
-/** For each character of the searched text. A text that repeats itself would take the square of its length. */
+/** A text that repeats itself would take the square of its length. */
 const maxComparisonsPerCharacter = 10;
 /** Most positions differ in so many characters. */
 const maxHeadLength = 200;
 
-/** Longer texts are not compared character by character: a keystroke waits for it, and lines of that length are generated. */
+/** Longer texts are not compared by character: lines of that length are generated. */
 export const maxComparedLength = 5_000;
 
 /** As an editor counts lines. */
@@ -30,17 +27,16 @@ export function splitLines(text: string): readonly string[] {
   return plain.split(plain.includes('\r') ? /\r\n|\r|\n/ : '\n');
 }
 
-/** Without white space. */
 export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** True for a line of dots, which stands for lines that a quote leaves out. */
+/** A line of dots stands for lines that a quote leaves out. */
 export function isLeftOut(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** A shorter part of a text is not looked up: it stands in unrelated places, too. */
+/** Shorter parts stand in unrelated places, too. */
 export const minPartLength = 4;
 
 /**
@@ -85,7 +81,6 @@ export function indexText(text: string): (part: string) => readonly number[] | u
   };
 }
 
-/** Indexes lines without white space for `findBlocks`. */
 export function readCode(compacted: readonly string[]): CodeLines {
   const texts: string[] = [];
   const numbers: number[] = [];
@@ -101,13 +96,13 @@ export function readCode(compacted: readonly string[]): CodeLines {
   return { texts, numbers, positions };
 }
 
-/** The lines of a block that starts at a position in `code.texts`. */
+/** `start` is a position in `code.texts`. */
 export function rangeOf(code: CodeLines, start: number, length: number): LineRange {
   const startLine = code.numbers[start] ?? 1;
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
 }
 
-/** The positions in `code.texts` at which a block of lines starts. An empty block starts everywhere. */
+/** Positions in `code.texts`. An empty block starts everywhere. */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];

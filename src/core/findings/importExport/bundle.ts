@@ -15,7 +15,7 @@ export interface BundleFile {
   readonly content: Buffer;
 }
 
-/** The files of an offline bundle. The only source code in it is what findings quote. */
+/** The only source code in it is what findings quote. */
 export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFile[]): readonly BundleFile[] {
   const facts = bundleSchema.parse({
     kind: 'whitebox-assessment-bundle',

@@ -43,15 +43,16 @@ function targetOf(shown: DetailedFinding): Target | undefined {
 }
 
 /**
- * Positions where a spreadsheet would read a formula: at the start of a cell or a line, and after a separator of any locale, which may split even a quoted
- * cell. Full-width signs (Excel in Japanese) and signs that are already marked count, too.
+ * Where a spreadsheet would read a formula: at the start of a cell or a line, and after a separator
+ * of any locale, which may split even a quoted cell. Full-width signs (Excel in Japanese) and signs
+ * that are already marked count, too.
  */
 const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
 
 /** Characters; a longer text breaks a spreadsheet's row in two. */
 const maxCellLength = 32_000;
 
-/** One row for each finding, including those that only earlier runs report. Spreadsheets read it as UTF-8 and find no formula. */
+/** It has what only earlier runs report, too. Spreadsheets read it as UTF-8 and find no formula. */
 export function toCsv({ shown, absent = [] }: DetailedRun): string {
   const names = columns.map(([name]) => name);
   const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));

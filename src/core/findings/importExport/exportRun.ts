@@ -14,8 +14,9 @@ import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/c
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
 /*
- * An export is made in the worker of findings with their details, and says what was assessed: `sarif` in two forms, `csv`, and `bundle`, which is also read.
- * An import goes the other way: the worker reads the file (`readContent`), then the host stores it as a run (`importFile`).
+ * An export is made in the worker, of findings with their details, and says what was assessed. An
+ * import goes the other way: the worker reads the file (`readContent`), then the host stores it as
+ * a run (`importFile`).
  */
 
 type ExportForm =
@@ -26,12 +27,12 @@ type ExportForm =
       readonly repository: AssessedRepository;
     };
 
-/** A file to be made of the findings of a run. Plain data only. */
+/** Plain data: it goes to the worker. */
 export interface ExportRequest {
   readonly source: ShownRun;
   readonly form: ExportForm;
   readonly tool: ExportTool;
-  /** The entry of the worker that masks secrets. */
+  /** The worker that masks secrets. */
   readonly secretWorkerFile: string;
 }
 
@@ -41,7 +42,7 @@ export interface ExportedFile {
   readonly gzippedBytes?: number | undefined;
 }
 
-/** Makes the file. All its texts are masked, except the artifacts in a bundle. Blocks its thread, so it runs in a worker. */
+/** All texts are masked, except the artifacts in a bundle. Blocks its thread. */
 export async function exportRun(
   { source, form, tool, secretWorkerFile }: ExportRequest,
   runFolderOf: (runId: string) => string,

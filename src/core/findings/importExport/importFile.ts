@@ -14,10 +14,6 @@ import type { TriageEntry } from '../triage/book.ts';
 import type { MadeDecision } from '../triage/triageStore.ts';
 import { badImport, type ImportedFile, type ImportStart } from './readContent.ts';
 
-/**
- * Runs `readContent` in the parsing worker. Throws `badImport`, `notInTime`, and the signal's
- * reason.
- */
 export async function readImport(
   content: Uint8Array,
   workerFile: string | URL,
@@ -36,13 +32,13 @@ export async function readImport(
   }
 }
 
-/** The folder that imported findings belong to; without a path, one that does not exist on this machine. */
+/** An absent folder is one that does not exist on this machine. */
 export interface ImportTarget {
   readonly folder?: string | undefined;
   readonly name: string;
 }
 
-/** Stores imported findings as a run of these targets, in the file's order. Stores all or nothing. */
+/** Stores all or nothing. */
 export async function importRun(
   imported: ImportedFile,
   origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },
@@ -91,7 +87,7 @@ export async function importRun(
   return run;
 }
 
-/** Imported decisions about findings without a decision, of each finding in all its folders. */
+/** Findings that have a decision keep it. */
 export function undecidedBy(
   decisions: readonly TriageEntry[],
   all: readonly ShownFinding[],

@@ -12,7 +12,7 @@ const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 /** The alias of a host in SSH's configuration: no top-level domain but `xn--…` has a hyphen. */
 const aliasForm = /^(.+\.[a-z]{2,})[-_](?!-)[\w-]+$/;
 
-/** The parts of a Git remote's URL, which is untrusted: it comes from the repository. */
+/** A remote is untrusted: it comes from the repository. */
 function readRemote(remote: string) {
   const [, scpHost, scpPath] = scpForm.exec(remote) ?? [];
   const text = scpHost === undefined ? remote : `ssh://${scpHost}/${scpPath ?? ''}`;
@@ -38,7 +38,7 @@ export function readTracker(remote: string): IssueTracker | undefined {
   return { kind, host, repository: names.join('/') };
 }
 
-/** The tracker of the first remote that has one, on a known host or one that `isThere`. */
+/** The first remote on a known host, or on one that `isThere`, has it. */
 export async function findTracker(
   remotes: readonly string[],
   isThere: (hostname: string) => Promise<boolean>,
@@ -51,7 +51,7 @@ export async function findTracker(
   return undefined;
 }
 
-/** The web URL of a Git remote: host and path only, without user information or query. */
+/** Host and path only, without user information or query. */
 export function repositoryUri(remote: string): string | undefined {
   const { host, names } = readRemote(remote) ?? {};
   return host && names && `https://${host}/${names.join('/')}`;
@@ -63,7 +63,7 @@ export function newIssueAddress({ kind, host, repository }: IssueTracker, title:
   return address.href;
 }
 
-/** Reports a vulnerability in private; undefined if the tracker cannot. */
+/** Undefined if the tracker cannot take a report in private. */
 export function newAdvisoryAddress({ kind, host, repository }: IssueTracker): string | undefined {
   return kind === 'github' ? `https://${host}/${repository}/security/advisories/new` : undefined;
 }

@@ -25,14 +25,13 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
 /** Of all files of a bundle. */
 const maxUnpackedBytes = 4 * maxImportBytes;
 
-/** JSON values in all manifests together, and in the facts: enough for 200,000 files, and parsed in 200 ms. */
+/** JSON values in all manifests, and in the facts: 200,000 files, parsed in 200 ms. */
 const maxValues = 800_000;
 const pathSchema = z.string().check(z.maxLength(MAX_PATH));
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
 
 const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
-/** A longer decision is none. */
 const maxLine = 65_536;
 
 /** What a bundle has of a run: no URL of the service, no organization, and no folder of a machine. */
@@ -43,7 +42,7 @@ const runFactsSchema = z.object({
   language: languageSchema,
   dispatchedAt: z.optional(timestamp),
   exitedAt: z.optional(timestamp),
-  /** True if the run may lack findings, because it ended early or tested one pair. */
+  /** It may lack findings: it ended early or tested one pair. */
   endedEarly: z.optional(z.boolean()),
   targets: z
     .array(
@@ -63,7 +62,6 @@ export const bundleSchema = z.object({
   run: runFactsSchema,
 });
 
-/** Facts, artifacts as downloaded, decisions as in a book, and manifests of what was sent of each folder. */
 const bundlePath = /^(bundle\.json|findings\.json|report\.md|triage\.jsonl|manifest-\d{1,2}\.json)$/;
 
 export interface ImportStart {
@@ -72,17 +70,15 @@ export interface ImportStart {
 }
 
 export interface ImportedFile {
-  /** For the run's folder, by name; always with `findings.json`. */
+  /** The key is the name; `findings.json` is always there. */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly findings: number;
   readonly cut: Cut | undefined;
-  /** Its targets are in the order that `Place.targetIndex` counts. */
   readonly run: RunFacts | undefined;
-  /** About findings that are shown. */
   readonly decisions: readonly TriageEntry[];
 }
 
-/** Reads a bundle, a SARIF log, or a findings file, in the parsing worker. Writes nothing. Throws `badImport`. */
+/** Reads a bundle, a SARIF log, or a findings file, in the worker. Throws `badImport`. */
 export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (content.length > maxImportBytes) throw badImport('tooLarge');
@@ -120,14 +116,14 @@ function parse(content: Buffer): ParsedFindings {
   }
 }
 
-/** By the position of their findings in the file, since equal code in two folders makes two findings. */
+/** The key is the position: equal code in two folders makes two findings. */
 function readDecisions(content: Buffer | undefined): ReadonlyMap<number, TriageEntry> {
   const lines = content?.toString('utf8').split('\n') ?? [];
   const entries = lines.flatMap((line) => (line.length > maxLine ? [] : (parseEntry(line) ?? [])));
   return new Map(entries.map((entry) => [entry.index, entry]));
 }
 
-/** Unpacks a bundle in memory, within limits on the real sizes. `files` always has `findings.json`, and not the facts. Throws `badImport`. */
+/** Limits are on the real sizes. `files` has `findings.json`, and not the facts. */
 export async function readBundle(
   zip: Buffer,
 ): Promise<{ readonly run: RunFacts; readonly files: Map<string, Buffer> }> {

@@ -12,22 +12,20 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /** Set for every blackbox assessment, also where its progress cannot be read, and for no other run. */
+  /** Every blackbox assessment has one, also where its progress cannot be read. */
   readonly progress: ScanProgress | undefined;
-  /** That of the run that it continues. */
   readonly progressBefore: ScanProgress | undefined;
 }
 
 export interface FoundBefore extends FoundByRun {
-  /** The former result of the same run, which keeps its names. */
+  /** The run's former result, which keeps its names. */
   readonly former: FoundByRun;
-  /** True if the run only gets names from it. */
   readonly isOnlyForNames: boolean;
-  /** True if what earlier runs do not have is new. */
+  /** Then what earlier runs do not have is new. */
   readonly hasBaseline: boolean;
 }
 
-/** Names the findings of a run, which have the names of their reports, and compares them with those of the runs before it. */
+/** `own` have the names of their reports. */
 export async function compareFindings(
   run: ComparedRun,
   own: readonly ResultFinding[],
@@ -72,7 +70,7 @@ export async function compareFindings(
   return { findings, absent: [...absent.values()].sort((one, other) => other.since - one.since) };
 }
 
-/** Each name once. Of several pairs, the first names a finding. */
+/** The first of several pairs names a finding, and each name is given once. */
 function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[]): readonly ResultFinding[] {
   const taken = new Set<string>();
   const names = new Map<ResultFinding, string>();
@@ -100,7 +98,7 @@ function isComplete({ run, cut }: ComparedRun): true | undefined {
   return (hasAllFindings(run) && cut === undefined) || undefined;
 }
 
-/** True if absence from a run can have a verdict. For a live application that is known by pair, so also for a run that ended early. */
+/** A live application's pairs are known one by one, also in a run that ended early. */
 function absenceCounts(run: ComparedRun): boolean {
   return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }
@@ -124,8 +122,8 @@ function changeOf(
 }
 
 /**
- * The verdict on a finding of an earlier run by the state of its pair in this run, and in the run that this one continues. `isFound`: this run reports it,
- * too. Absence counts only if this run tested the pair.
+ * The state of the finding's pair decides, in this run and in the one that it continues. Absence
+ * counts only if this run tested the pair.
  */
 function pairVerdict(
   isFound: boolean,

@@ -18,49 +18,48 @@ import {
 import type { ResultFinding } from './result.ts';
 
 /*
- * Pairs the findings of a run with earlier ones. What is in the same findings file at the same index is the same. Then rule by rule, two findings are paired
- * if each is the only candidate of the other among all findings of both sides. A pair by a rule with `isSure` copies the name. Twins, which no rule tells
- * apart, are paired in their order, not surely. A finding is paired once.
+ * Pairs the findings of a run with earlier ones. What is in the same findings file at the same
+ * index is the same. Then rule by rule, two findings are paired if each is the only candidate of
+ * the other among all of both sides. A pair by a rule with `isSure` copies the name. Twins, which
+ * no rule tells apart, are paired in their order, not surely.
  */
 
 export interface LaterRun {
   readonly run: Run;
-  /** The folder with the folders of all runs. */
   readonly runsFolder: string;
   readonly sent: SentOfRun;
   readonly laterPathOf: LaterPath;
   readonly decode: Decode;
 }
 
-/** By later finding; `isSure` if both are surely the same. */
 export type Pairs = ReadonlyMap<ResultFinding, { readonly earlier: ResultFinding; readonly isSure: boolean }>;
 
-/** A finding with what rules compare. Paths are those of the later run. */
+/** What rules compare. Paths are those of the later run. */
 interface Candidate {
   readonly finding: ResultFinding;
   readonly kinds: readonly string[];
   readonly title: string;
-  /** Of its main place; undefined without one. */
   readonly file: string | undefined;
-  /** The quoted code of its main place, and of all places in any order, each with its file. */
+  /** The quotes of its main place, and of all places in any order, each with its file. */
   readonly quotes: readonly string[];
-  /** The quoted code of its main place with the name of its file, in whatever folder. */
+  /** The quote of its main place with the name of its file, in whatever folder. */
   readonly namedQuote: string | undefined;
   readonly live: readonly string[];
-  /** The lines of its main place in the text of the later run; undefined if it has none. */
+  /** The lines of its main place in the later run's text. */
   lines?: DriftedRange;
-  /** From the text of the later run to that of its own. */
+  /** Follows lines from the later run's text to that of its own. */
   toOwn?: Follow;
-  /** Of an earlier finding: whether its file is not sent any more, and one with this path was not sent with it. */
+  /**
+   * An earlier finding's file is not sent any more, and one with this path was not sent with it.
+   */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
 }
 
 interface PairingRule {
-  /** Candidates share a key. */
   readonly keysOf: (candidate: Candidate) => readonly string[];
   readonly fits?: (one: Candidate, other: Candidate) => boolean;
-  /** Reads what `fits` looks at, for candidates that are left. */
+  /** Reads what `fits` looks at. */
   readonly read?: (
     later: LaterRun,
     ours: readonly Candidate[],
@@ -89,7 +88,7 @@ function doOverlap({ lines: one }: Candidate, { lines: other }: Candidate): bool
   return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
-/** Code that was judged, and edited since, is to be judged again: the lines of both are as they were in the text of either. */
+/** Code that was edited since it was judged is judged again. */
 function areOfSameCode(one: Candidate, other: Candidate): boolean {
   const isKept = (range: DriftedRange | undefined): boolean =>
     range?.drift === 'same' || range?.drift === 'moved';
@@ -134,7 +133,6 @@ const RULES: readonly PairingRule[] = [
   },
 ];
 
-/** Pairs the findings of a run with earlier ones: those that come first, where twins are paired in their order. */
 export async function pairFindings(
   run: LaterRun,
   later: readonly ResultFinding[],
@@ -213,7 +211,6 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
 /** More findings of one kind in one file are not paired by their lines. */
 const maxOnLines = 1_000;
 
-/** One with several keys may come several times. */
 function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingRule): Generator<Candidate> {
   for (const key of keysOf(one)) {
     const alike = others.get(key) ?? [];
@@ -222,7 +219,6 @@ function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingR
   }
 }
 
-/** Undefined where there are several. */
 function onlyOne(candidates: Iterable<Candidate>): Candidate | undefined {
   let only: Candidate | undefined;
   for (const each of candidates) {
@@ -237,7 +233,7 @@ function firstLeft(candidates: Iterable<Candidate>): Candidate | undefined {
   return undefined;
 }
 
-/** Follows the lines of main places from the text that each finding's run was sent to that of the later run, in files with findings of both that are left. */
+/** Follows lines in files with findings of both runs that are left. */
 async function readLines(
   later: LaterRun,
   ours: readonly Candidate[],
@@ -270,7 +266,7 @@ function allAre(drift: Drift): Both {
   return { toLater: follow, toOwn: follow };
 }
 
-/** From the text that was sent to an earlier run to that of the later one, and back. */
+/** The earlier run is `run`. */
 async function followBoth(later: LaterRun, run: string, sent: SentFile): Promise<Both> {
   const sentLater = sentIn(later, sent.folder, later.laterPathOf(sent));
   if (sentLater === 'unknown') return allAre('unknown');
@@ -285,7 +281,7 @@ async function followBoth(later: LaterRun, run: string, sent: SentFile): Promise
   return { toLater: followLines(before, after), toOwn: followLines(after, before) };
 }
 
-/** Finds out which files of earlier findings may have moved, of those with a quote that is left in a file of the same name. */
+/** The quote must be left in a file of the same name. */
 async function readMoves(
   later: LaterRun,
   ours: readonly Candidate[],
@@ -309,8 +305,8 @@ async function readMoves(
 }
 
 /**
- * The path in its folder that an earlier sent file has in a later run: its own; where that was not sent again, the only one with its bytes, else the only
- * one that differs in letter case. Its own, too, where none of these was sent.
+ * The path that an earlier sent file has in a later run: its own; where that was not sent again,
+ * the only one with its bytes, else the only one that differs in letter case.
  */
 export type LaterPath = (sent: SentFile) => string;
 

@@ -27,34 +27,31 @@ import {
 } from './resultFile.ts';
 
 /*
- * The host reads saved results itself. A worker works out one run: the host asks for the missing ones, oldest first. Of an earlier run whose findings cannot
- * be read now, the last result counts; one without any is skipped. A result is current if its head has the present format, facts, findings file, results
- * before it, and skipped runs. An earlier result is not asked for the results before it: those were taken into account when it was made.
+ * The host reads saved results itself. A worker works out one run: the host asks for the missing
+ * ones, oldest first. Of an earlier run whose findings cannot be read now, the last result counts;
+ * one without any is skipped. An earlier result is not asked for the results before it: those were
+ * taken into account when it was made.
  */
 
-/** Where results come from. */
 export interface ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'folderOf'>;
-  /** The entry of the parsing worker. */
+  /** The parsing worker. */
   readonly workerFile: string | URL;
   readonly encodings: () => Encodings;
   readonly memory: ResultMemory;
-  /** How long reading a findings file may take. */
   readonly maxReadMs?: number | undefined;
 }
 
-/** Where a file is read from, in a worker. */
 export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly runs: Pick<RunStore, 'folderOf'>;
   readonly memory: Pick<ResultMemory, 'failed'>;
-  /** True: nothing is written. */
   readonly isReadOnly?: boolean;
 };
 
 /** By local run ID. */
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
-  /** Why the findings file with this mark cannot be read. It is not read again until it changes, or a person asks. */
+  /** A file that cannot be read is not read again until it changes, or a person asks. */
   readonly failed: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
 }
 
@@ -70,8 +67,7 @@ export function createMemory(): ResultMemory {
 }
 
 /**
- * The result of a run; worked out where none is saved, or where the saved one is out of date. Throws `findingsTooLarge`, `malformedFindings`, `notInTime`,
- * `storage`, `workerCrashed`, and the signal's reason.
+ * Works it out where none is current. Throws why its file cannot be read, and the signal's reason.
  */
 export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
   const saved = await savedResult(run, source);
@@ -83,8 +79,8 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
 }
 
 /**
- * Works out a run again, and saves its result and the uploaded texts that its findings point at. Resolves also where nothing
- * better can come: without findings, for a malformed file, and beyond a limit. Throws what may succeed later.
+ * Also saves the uploaded texts that findings point at. Resolves also where nothing better can
+ * come: without findings, for a malformed file, and beyond a limit. Throws what may succeed later.
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
@@ -106,7 +102,6 @@ async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<R
   return memory.unsaved.get(id)?.head ?? (await readHead(runs.folderOf(id)));
 }
 
-/** As it was saved last, current or not. */
 export async function savedResult(
   { id }: Run,
   { runs, memory }: ResultSource,
@@ -114,7 +109,10 @@ export async function savedResult(
   return memory.unsaved.get(id) ?? (await readSaved(runs.folderOf(id)));
 }
 
-/** For each folder of a run, the earlier runs about it, the newest first: the first one that can be read counts. Then the baseline, if any. */
+/**
+ * For each folder of a run, the earlier runs about it, the newest first: the first one that can be
+ * read counts. Then the baseline.
+ */
 function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[] {
   const earlier = earlierRuns(all, run);
   const isAbout = (folder: string) => (other: Run) =>
@@ -126,7 +124,7 @@ function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[
   ];
 }
 
-/** True if a result of a run has its facts, and takes into account the earlier runs as they are now. */
+/** A current result has the run's facts, and the earlier runs as they are now. */
 export async function isCurrent(head: ResultHead, run: Run, source: ResultSource): Promise<boolean> {
   if (head.format !== resultFormat || head.facts !== factsOf(run)) return false;
   if (head.mark !== (await markIfThere(run, source))) return false;
@@ -186,7 +184,7 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
   return made;
 }
 
-/** Of an earlier run. Undefined if it cannot be read, and never was. */
+/** Undefined if it cannot be read, and never was. */
 async function lastHeadOf(
   run: Run,
   source: ResultSource,
@@ -211,13 +209,13 @@ function markIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<s
   return findingsMarkOf(run, runs.folderOf(run.id));
 }
 
-/** `savedAt` is undefined for a result that was worked out without earlier runs, and not saved, since there was none. */
+/** `savedAt` is undefined for a result that was worked out without earlier runs. */
 interface LastResult {
   readonly result: RunResult;
   readonly savedAt: number | undefined;
 }
 
-/** The result of a run that was last saved, current or not. Writes nothing. Throws what `readResult` throws. */
+/** The last saved result, current or not. Writes nothing. */
 export async function readLastResult(run: Run, source: ReadingSource): Promise<LastResult> {
   const runFolder = source.runs.folderOf(run.id);
   const saved = await readSaved(runFolder);
@@ -229,7 +227,6 @@ export async function readLastResult(run: Run, source: ReadingSource): Promise<L
   return { result: unsaved, savedAt: undefined };
 }
 
-/** Findings with their details. Throws what `readResult` of their runs throws. */
 export function withDetails<const T extends readonly Detailable[]>(
   findings: T,
   source: ReadingSource,
@@ -242,7 +239,7 @@ export function withDetails<const T extends readonly Detailable[]>(
   );
 }
 
-/** The item of a finding as JSON; undefined if it is too long, nested too deeply, or of a findings file that is no longer here. */
+/** Undefined if it is too long, nested too deeply, or of a file that is no longer here. */
 export async function readItem(
   { run, file, finding: { index } }: Detailable,
   source: ReadingSource,
@@ -264,7 +261,6 @@ async function readReported(
   return (await askReader(job, run, source)) as readonly ReportedFinding[];
 }
 
-/** For a job that reads the findings file of a run. */
 async function askReader(job: Job, run: Run, source: ReadingSource, signal?: AbortSignal): Promise<unknown> {
   const mark = await markOf(run, source);
   const { failed } = source.memory;
@@ -281,7 +277,7 @@ async function askReader(job: Job, run: Run, source: ReadingSource, signal?: Abo
 
 const maxFollowMs = 60_000;
 
-/** Follows places to the present text of files that differ from what was sent. */
+/** Follows places to the present text of their files. */
 export async function followFiles(
   files: readonly PlacesOfFile[],
   texts: EditorTexts,
@@ -305,7 +301,6 @@ export async function askForOwners(files: ReadonlySet<string>, source: ResultSou
   return (await ask({ kind: 'owners', files }, source, { maxMs: maxOwnersMs })) as FoundOwners;
 }
 
-/** Makes the file of an export. Throws what `readResult` of the run throws, and the signal's reason. */
 export async function makeExport(
   request: ExportRequest,
   source: Pick<ReadingSource, 'runs' | 'workerFile'>,

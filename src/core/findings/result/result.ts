@@ -8,9 +8,10 @@ import type { EvidenceOfPlaces } from '../place/evidence.ts';
 import type { SentFile } from '../place/sentFiles.ts';
 
 /*
- * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives places their lines in what was sent (`place/evidence`), pairs the
- * findings with those of earlier results (`match`), names and judges them (`compareRuns`), and saves `result.json` and `details.jsonl` (`resultFile`). The
- * host reads these, and has a result worked out where none is current (`readResult`).
+ * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives places
+ * their lines in what was sent (`place/evidence`), pairs the findings with those of earlier results
+ * (`match`), judges them (`compareRuns`), and saves two files (`resultFile`). The host reads these
+ * (`readResult`).
  */
 
 const REPORTED = ['new', 'backAgain', 'stillThere', 'reportedAgain', 'carriedOver'] as const;
@@ -27,10 +28,9 @@ const ABSENT = [
 /** The most important first. */
 export const VERDICTS = [...REPORTED, ...ABSENT] as const;
 
-/** What comparing runs says about a finding. `unknown`: the finding is absent, and the cause cannot be known. */
+/** `unknown`: the finding is absent, and the cause cannot be known. */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** True for a finding that the run reports, also before it is compared. */
 export function isReported(verdict: Verdict | undefined): boolean {
   return verdict === undefined || REPORTED.some((each) => each === verdict);
 }
@@ -42,10 +42,9 @@ export function countVerdicts(
   return VERDICTS.map((verdict) => ({ verdict, count: counts.get(verdict)?.length ?? 0 }));
 }
 
-/** A finding with what its run's result says about it. */
 export interface ResultFinding extends Named {
   readonly finding: Finding;
-  /** The local ID of the run that reports it. */
+  /** The run that reports it. */
   readonly run: string;
   /** The folder that it is about: its run's first where it may be in several. */
   readonly home: string;
@@ -53,20 +52,23 @@ export interface ResultFinding extends Named {
   readonly folder: string | undefined;
   /** Of its main place, as sent, else as reported. */
   readonly path: string;
-  /** The sent files of its places, in their order. */
+  /** The sent files of its places. */
   readonly sent: readonly (SentFile | undefined)[];
   /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfPlaces | undefined;
-  /** Undefined where earlier runs say nothing, or, for a finding that is not reported, where this run could not report it. */
+  /** Undefined where earlier runs say nothing, or where this run could not report it. */
   readonly verdict?: Verdict | undefined;
-  /** `createdAt` of the run from which on it is reported, or not reported, without a gap. */
+  /** `createdAt` of the run since which it is reported, or not reported, without a gap. */
   readonly since: number;
-  /** True once a complete run of its folder did not report it. */
+  /** A complete run of its folder did not report it. */
   readonly missed?: true | undefined;
 }
 
-/** Raised whenever results would come out differently: saved ones are then worked out again, with the names and the evidence that they have. */
+/**
+ * Raised whenever results would come out differently: saved ones are then worked out again, with
+ * their names and evidence.
+ */
 export const resultFormat = 10;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
@@ -79,36 +81,34 @@ export const headSchema = z.object({
   /** `factsOf` the run's journal, and the mark of its findings file. */
   facts: z.string(),
   mark: z.string(),
-  /** The earlier results that it takes into account: that for each folder of the run, in their order, and that of the baseline. */
+  /** The results that it takes into account: for each folder of the run, and the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
-  /** Earlier runs whose findings could not be read, with the marks of their findings files, if any. */
+  /** Earlier runs whose findings could not be read, with the marks of these. */
   skipped: z.array(z.object({ id: z.string(), mark: z.optional(z.string()) })),
-  /** That of the `Identity` of what the run reports. */
   file: z.string(),
-  /** For each folder, whether it is known what was sent. */
   knowsSent: z.array(z.boolean()),
   cut: z.optional(cutSchema),
-  /** The complete run that new findings are new since, and how many of its findings are known, if not all. */
+  /** New findings are new since this run; its cut, if not all of its findings are known. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
-  /** How many findings that are not reported are beyond the limit. */
+  /** How many absent findings are beyond the limit. */
   unlisted: z.number(),
   counts: z.object({ findings: z.number(), absent: z.number() }),
 });
 export type ResultHead = z.infer<typeof headSchema>;
 
 export interface FoundByRun {
-  /** In the order of the file. */
   readonly findings: readonly ResultFinding[];
-  /** Findings that only earlier runs, or earlier findings files of the run, report, each as it was reported last. */
+  /**
+   * What only earlier runs, or earlier findings files of the run, report, as it was reported last.
+   */
   readonly absent: readonly ResultFinding[];
 }
 
-/** What a run found. It depends on the run, on what was sent, and on the results of the runs before it. */
 export interface RunResult extends FoundByRun {
   readonly head: ResultHead;
 }
 
-/** Changes with everything in a run's journal that its result depends on. */
+/** Everything in a run's journal that its result depends on. */
 export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const artifacts = 'artifacts' in run ? run.artifacts : undefined;
@@ -128,7 +128,7 @@ function digest(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts, sorted), 'hex').slice(0, 16);
 }
 
-/** Members in one order, since a journal that was read has another one than a journal in memory. */
+/** A journal that was read has another order of members than one in memory. */
 function sorted(_: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

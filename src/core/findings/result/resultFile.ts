@@ -56,10 +56,7 @@ function unless<T>(value: T, usual: T): T | undefined {
   return value === usual ? undefined : value;
 }
 
-/**
- * The locations of findings beyond the first are halved until the result fits its file. Throws what
- * writing throws, and `RangeError` for a result that is too large with one location a finding.
- */
+/** Halves the locations of findings beyond the first until the result fits its file. */
 export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
   for (let places = maxPlaces; places > 0; places >>= 1) {
     const content = contentOf(result, places);
@@ -115,13 +112,13 @@ function contentOf({ head, findings, absent }: RunResult, places: number): Buffe
   return Buffer.from([`${JSON.stringify(saved)}\n`, ...lines].join(''));
 }
 
-/** True if a later version has saved a result, which is never replaced. */
+/** What a later version has saved is never replaced. */
 export async function isOfLaterVersion(runFolder: string): Promise<boolean> {
   const head = await readFirst(runFolder, z.object({ format: z.number() }));
   return head !== undefined && head.format > resultFormat;
 }
 
-/** Undefined where there is none that this version can read. The rest of the file may be damaged. */
+/** The rest of the file may be damaged. */
 export function readHead(runFolder: string): Promise<ResultHead | undefined> {
   return readFirst(runFolder, savedHeadSchema);
 }
@@ -133,7 +130,7 @@ async function readFirst<T>(runFolder: string, schema: z.ZodMiniType<T>): Promis
   });
 }
 
-/** Undefined where there is none that this version can read, or a damaged one. Lets others work between two lines. */
+/** Undefined where there is none that this version can read, or a damaged one. */
 export async function readSaved(runFolder: string): Promise<RunResult | undefined> {
   return unlessUnreadable(async () => {
     const all: Buffer[] = [];
@@ -188,7 +185,6 @@ function parsed<T>(line: Buffer, schema: z.ZodMiniType<T>): T | undefined {
   return schema.safeParse(JSON.parse(line.toString('utf8'))).data;
 }
 
-/** The lines that end, up to a number of bytes of a file. */
 async function* linesOf(path: string, maxFileBytes: number): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
@@ -238,7 +234,7 @@ export async function writeDetails(
   await writeFileAtomic(join(runFolder, detailsName), lines());
 }
 
-/** Undefined where one is not there: the file is missing, cut off, damaged, or of another findings file. */
+/** Undefined where one is missing, damaged, or of another findings file. */
 export async function readDetails(
   runFolder: string,
   file: string,

@@ -13,7 +13,7 @@ import { allNamesOf } from '../identity.ts';
 
 export const maxTrendRuns = 24;
 
-/** Absent findings whose code or pair has changed: a person decides whether they are fixed. */
+/** A person decides whether absent findings whose code or pair has changed are fixed. */
 const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
 export type Limitation =
@@ -29,9 +29,7 @@ export interface TrendRow {
     readonly count: number;
     readonly settled: number;
   }[];
-  /** Absent without a known reason, and not settled. */
   readonly unexplained: number;
-  /** Absent with one of `reviewedVerdicts`, and not settled. */
   readonly review: number;
 }
 
@@ -40,11 +38,10 @@ interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
   readonly reported: readonly ResultFinding[];
-  /** What an earlier row reports, with the verdict of the run's result, if that has one. */
+  /** An earlier row reports them; the verdict is that of the run's result. */
   readonly absent: readonly ResultFinding[];
 }
 
-/** The newest run first. */
 export type TracedRuns = readonly TracedRun[];
 
 export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
@@ -52,7 +49,7 @@ export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
   return relatedRuns(tracked, of).slice(0, maxTrendRuns);
 }
 
-/** What each run found. `runs` come newest first. Throws the signal's reason. */
+/** `runs` come newest first. Throws the signal's reason. */
 export async function traceTrend(
   runs: readonly Run[],
   source: ResultSource,
@@ -60,7 +57,6 @@ export async function traceTrend(
 ): Promise<TracedRuns> {
   const allFolders = new Set(runs.flatMap(foldersOf)).size;
   const rows: TracedRun[] = [];
-  /** What the rows so far report, by name, each as the last of them does. */
   const known = new Map<string, ResultFinding>();
   for (const [done, run] of runs.toReversed().entries()) {
     onRun(done);
@@ -80,7 +76,6 @@ export async function traceTrend(
   return rows;
 }
 
-/** Counts by the present decisions. */
 export function countTrend(
   traced: TracedRuns,
   decisions: Pick<TriageStore, 'get' | 'alike'>,
@@ -118,7 +113,6 @@ function limitationsOf(run: Run, result: RunResult | undefined, allFolders: numb
   ];
 }
 
-/** As keys. */
 function foldersOf({ targets }: Run): string[] {
   return targets.map(({ folder }) => pathKey(folder));
 }

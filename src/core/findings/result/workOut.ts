@@ -25,38 +25,36 @@ import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult }
 import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /*
- * Works out what a run found, in the worker: reads its findings file once, finds the sent files that its places point at and keeps their texts, looks up lines
- * and quotes in these, and names and judges the findings by the results of earlier runs, which exist already. Two files are written.
+ * Works out what a run found, in the worker: reads its findings file once, finds the sent files
+ * that places point at and keeps their texts, looks up lines and quotes in these, and names and
+ * judges the findings by the results of earlier runs, which exist already.
  */
 
 export interface WorkOut {
   readonly run: Run;
-  /** The folder with the folders of all runs. */
   readonly runsFolder: string;
-  /** For each folder of the run, in their order, the earlier run that its findings are compared with; then the baseline. */
+  /** The run that each folder is compared with, then the baseline. */
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
   readonly continued?: Run | undefined;
-  /** Earlier results, and a former one of the run, that could not be saved. */
+  /** Results, also a former one of the run, that could not be saved. */
   readonly kept?: readonly RunResult[];
   readonly encodings?: Encodings;
-  /** True: write nothing. */
   readonly isReadOnly: boolean;
 }
 
-/** Findings that are not reported; the others are counted. */
+/** Further absent findings are counted. */
 const maxAbsent = 10_000;
 /** Another window may work out the same run. */
 const maxTries = 3;
 
 export interface WorkedOut {
-  /** The result, if it is not saved: it must not or could not be. */
+  /** The result, if it is not saved. */
   readonly unsaved?: RunResult;
-  /** Why the texts that findings point at could not all be kept. The findings do not depend on them. */
+  /** Why not all texts could be kept. The findings do not depend on them. */
   readonly notKept: Failure | undefined;
 }
 
-/** Throws what `readFindings` throws. */
 export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const { run, runsFolder, skipped = [], kept = [], encodings = utf8Only } = task;
   const runFolder = join(runsFolder, run.id);
@@ -124,7 +122,7 @@ async function keepTexts(
   }
 }
 
-/** Findings of a run that were in the findings file `file`. */
+/** Findings that were in `file`. */
 export interface AskedFindings {
   readonly run: Run;
   readonly file: string;
@@ -132,7 +130,7 @@ export interface AskedFindings {
   readonly isReadOnly: boolean;
 }
 
-/** Findings as their file has them; none if that is another file now. Saves the details of all, which were missing or damaged. */
+/** None if the file is another one now. Saves the details of all, which were missing or damaged. */
 export async function readReported(
   runFolder: string,
   { run, file, indexes, isReadOnly }: AskedFindings,
@@ -144,7 +142,7 @@ export async function readReported(
   return read.findings.filter(({ index }) => indexes.has(index));
 }
 
-/** A finding as its file has it, with its sent files, and with the name of its report. */
+/** The finding has the name of its report. */
 function toOwn(
   reported: ReportedFinding,
   file: string,
@@ -174,7 +172,6 @@ function toOwn(
   };
 }
 
-/** Gives places their lines in the text that was sent, and their evidence. */
 async function anchor(
   own: readonly ResultFinding[],
   reported: readonly ReportedFinding[],
@@ -223,7 +220,6 @@ async function readProgress({
   };
 }
 
-/** For each folder of the run, what the result before it says about this folder. */
 async function readBefore({ run: { targets }, before = [], kept = [], runsFolder }: WorkOut): Promise<{
   readonly found: Pick<FoundBefore, 'findings' | 'absent' | 'hasBaseline'>;
   readonly head: Pick<ResultHead, 'before' | 'baseline' | 'unlisted'>;

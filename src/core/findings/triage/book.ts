@@ -4,19 +4,18 @@ import { type Identity, nameSchema, reportKey } from '../identity.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
 /*
- * A book has the decisions of this machine about the findings of a folder: a line for each, of which the last one about a finding counts. Lines are only
- * added, so windows need no lock. A shared file has one decision, without the members that name files. A book also notes which of those of others a person
- * has answered.
+ * A book has the decisions of this machine about the findings of a folder: a line for each, of
+ * which the last one about a finding counts. Lines are only added, so windows need no lock. A
+ * shared file has one decision. A book also notes which of those of others a person has answered.
  */
 
 const version = z.literal(1);
-/** In memory, wall-clock milliseconds. */
+/** Wall-clock milliseconds in memory. */
 const time = z.pipe(
   z.iso.datetime(),
   z.transform((text: string) => Date.parse(text)),
 );
 
-/** The members of a shared file, in their order for people and Git. */
 const sharedSchema = z.object({
   version,
   state: z.enum(TRIAGE_STATES),
@@ -36,17 +35,14 @@ const sharedSchema = z.object({
 
 /** A line of a book may name files in the shared folder; what others write must not. */
 const entrySchema = z.extend(sharedSchema, {
-  /** The file that this machine wrote the decision to. */
+  /** This machine wrote the decision to this file. */
   sharedAs: z.optional(z.string()),
-  /** The file that it was accepted from. */
+  /** It was accepted from this file. */
   from: z.optional(z.string()),
-  /**
-   * The local ID of the imported run that it came with: it says nothing certain about other runs.
-   */
+  /** It came with this imported run, and says nothing certain about other runs. */
   onlyIn: z.optional(z.string()),
 });
 
-/** A file whose decision a person has accepted or rejected, and the time that it states. */
 const answerSchema = z.object({ version, answered: z.string(), at: time });
 
 const lineSchema = z.union([entrySchema, answerSchema]);
@@ -55,22 +51,19 @@ export type TriageEntry = TriageDecision &
   Readonly<Omit<z.infer<typeof entrySchema>, 'version' | keyof TriageDecision>>;
 export type Answer = Readonly<Omit<z.infer<typeof answerSchema>, 'version'>>;
 
-/** Decisions about different findings. */
 export interface TriageBook {
-  /** By the name that the finding had when it was decided. */
+  /** The key is the name that the finding had when it was decided. */
   readonly entries: ReadonlyMap<string, TriageEntry>;
-  /** By `reportKey` of an entry, its name: a finding may have another name by now. */
+  /** Names by `reportKey`: a finding may have another name by now. */
   readonly names: ReadonlyMap<string, string>;
-  /** By fingerprint, the name that was decided last. */
+  /** The name that was decided last, by fingerprint. */
   readonly alike: ReadonlyMap<string, string>;
   readonly answers: ReadonlyMap<string, number>;
   readonly isDamaged: boolean;
 }
 
-/** A longer line is no decision. */
 const maxLineBytes = 1024 * 1024;
 
-/** Takes a step for each line. */
 export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
   const entries = new Map<string, TriageEntry>();
   const [names, alike] = [new Map<string, string>(), new Map<string, string>()];
@@ -101,14 +94,13 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
 
 export type Decidable = Pick<Identity, 'name'> & Partial<Identity>;
 
-/** True if a decision counts in a run, by its local ID; without one, in every run. */
 export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): boolean {
   return onlyIn === undefined || onlyIn === run;
 }
 
 /**
- * The latest decision about a finding of a run, else the latest that counts in another run only. It
- * may say that the finding is undecided again.
+ * The latest decision, else the latest that counts in another run only. It may say that the finding
+ * is undecided again.
  */
 export function entryOf(
   book: TriageBook | undefined,
@@ -124,7 +116,7 @@ export function entryOf(
   return counts === other ? (reported.at > named.at ? reported : named) : counts ? named : reported;
 }
 
-/** Reads a shared file; undefined if it has no decision. */
+/** Undefined if a shared file has no decision. */
 export function parseEntry(text: string): TriageEntry | undefined {
   const { data } = sharedSchema.safeParse(parseJson(text));
   return data && toEntry(data);
@@ -144,13 +136,12 @@ export function formatLine(line: TriageEntry | Answer): string {
   return format(line, 'answered' in line ? answerSchema : entrySchema);
 }
 
-/** Only the members of the schema, in its order. */
 function format(line: TriageEntry | Answer, { shape }: { readonly shape: object }, indent?: number): string {
   const stored = { ...line, version: 1, at: new Date(line.at).toISOString() };
   return JSON.stringify(stored, Object.keys(shape), indent);
 }
 
-/** File name; no two decisions share it. */
+/** No two decisions share a file. */
 export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }

@@ -7,7 +7,6 @@ import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'get' | 'alike'>;
 
-/** What people said about a finding, and what that means for its verdict. */
 export function decide(
   found: ResultFinding,
   run: Run,
@@ -55,7 +54,7 @@ function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {
   return entry !== undefined && !isUndecided(entry) && !isAcceptanceEnded(entry);
 }
 
-/** The latest time at which a run's source may have been packed. */
+/** The latest time at which its source may have been packed. */
 function startOf(run: Run): number {
   return ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
 }

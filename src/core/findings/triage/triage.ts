@@ -2,8 +2,9 @@ import * as z from 'zod/mini';
 import { clip } from '../../visibleText.ts';
 
 /*
- * A decision is about the name of a finding in a folder. `book` is what this machine has decided and accepted; `triageDisk` reads and adds to it, and to the
- * shared folder, whose decisions of others are an inbox; `triageStore` has the books of all folders, and changes them; `decide` says what holds for a
+ * A decision is about the name of a finding in a folder. `book` is what this machine has decided
+ * and accepted; `triageDisk` reads and adds to it, and to the shared folder, whose decisions of
+ * others are an inbox; `triageStore` has the books of all folders; `decide` says what holds for a
  * finding of a run.
  */
 
@@ -16,13 +17,16 @@ export interface TriageDecision {
   readonly note: string;
   /** Wall-clock milliseconds. */
   readonly at: number;
-  /** Last day of an accepted risk, `YYYY-MM-DD` in local time, or an invalid text; absent without end. Kept after the end, when the finding is open. */
+  /**
+   * Last day of an accepted risk, `YYYY-MM-DD` in local time, or an invalid text. Kept after the
+   * end, when the finding is open.
+   */
   readonly until?: string | undefined;
-  /** Who decided, if no person: an agent, or the tool that reported the finding. */
+  /** Who decided, if no person. */
   readonly via?: 'agent' | 'tool' | undefined;
 }
 
-/** Without what a book adds, which names files and runs of this machine. */
+/** What a book adds names files and runs of this machine. */
 export function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
   return { state, note, at, until, via };
 }
@@ -33,12 +37,12 @@ export function isUndecided({ state, note, until }: TriageDecision): boolean {
   return state === 'open' && note === '' && until === undefined;
 }
 
-/** True if the finding is open because the acceptance of its risk has ended. */
+/** The finding is open because the acceptance of its risk has ended. */
 export function isAcceptanceEnded({ state, until }: TriageDecision): boolean {
   return state === 'open' && until !== undefined;
 }
 
-/** The decision as of a day: an accepted risk is open if its last day is past or invalid. */
+/** An accepted risk is open if its last day is past or invalid. */
 export function asOf<T extends TriageDecision>(decision: T, today: string): T {
   const { until } = decision;
   const hasEnded = until !== undefined && (!isDay(until) || until < today);
@@ -66,7 +70,7 @@ export function isDay(text: string): boolean {
   return z.iso.date().safeParse(text).success;
 }
 
-/** The local day, `YYYY-MM-DD`, some days after a time in wall-clock milliseconds. */
+/** The local day, `YYYY-MM-DD`. */
 export function dayAfter(time: number, days = 0): string {
   const date = new Date(time);
   date.setDate(date.getDate() + days);
@@ -79,7 +83,7 @@ export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
   return isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : undefined;
 }
 
-/** True if nobody needs to look at the finding any more. */
+/** Nobody needs to look at the finding any more. */
 export function isSettled(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk' || state === 'fixed';
 }

@@ -26,9 +26,11 @@ import {
 } from './book.ts';
 
 export interface TriagePlace {
-  /** A line for each decision, the last one about a finding counts. Lines are only added, so windows need no lock. */
+  /** The file of this machine: see `book`. */
   readonly book: string;
-  /** Where decisions are shared: this machine's are also written there, one file each, and those of others are found there. */
+  /**
+   * The folder where decisions are shared: this machine's are also written there, one file each.
+   */
   readonly shared?: string | undefined;
 }
 
@@ -39,20 +41,19 @@ export function triagePlaceOf(folder: string, storageFolder: string, isShared: b
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** A decision of somebody else that nobody here has answered. It hides nothing. */
+/** A decision of somebody else. It hides nothing. */
 export interface Proposal {
   readonly path: string;
   readonly entry: TriageEntry;
-  /** The time of the file on this disk, in wall-clock milliseconds; 0 where it is not known. */
+  /** The file's time on this disk, in wall-clock milliseconds; 0 where it is not known. */
   readonly writtenAt: number;
 }
 
 export interface ReadDecisions {
-  /** As it was spelled first. */
   readonly folder: string;
   readonly place: TriagePlace;
   readonly mark: string;
-  /** Undefined if it cannot be read: then nothing may be added to it. */
+  /** Nothing may be added to a book that cannot be read. */
   readonly book: TriageBook | undefined;
   /** Whether they are new depends on the findings that they are about. */
   readonly inbox: readonly Proposal[];
@@ -62,7 +63,7 @@ export interface ReadDecisions {
 
 interface SharedFiles {
   readonly files: ReadonlyMap<string, SharedFile>;
-  /** Of the folder, before its files were read; undefined if not all could be. */
+  /** The folder's, before its files were read; undefined if not all could be. */
   readonly stamp?: string | undefined;
   readonly failure?: AssessmentError | undefined;
 }
@@ -83,9 +84,9 @@ const maxReadMs = 30_000;
 type Calls = Pick<FolderCalls, 'ask'>;
 
 /**
- * Returns `known` if nothing changed. What cannot be read is in `failures`; of a folder that does
- * not answer in time, the shared decisions are those that are known. Each shared file is looked at
- * if files were added or removed, or if `looksAtEach` is true: one may be edited in place.
+ * Returns `known` if nothing changed. Where a folder does not answer in time, the shared decisions
+ * are those that are known. Each shared file is looked at if files were added or removed, or with
+ * `looksAtEach`: one may be edited in place.
  */
 export async function readDecisions(
   folder: string,
@@ -131,7 +132,6 @@ async function readBookFile(
   }
 }
 
-/** All lines are on disk when it resolves. Throws `storage`. */
 export async function addToBook(book: string, added: readonly (TriageEntry | Answer)[]): Promise<void> {
   if (added.length === 0) return;
   // A line that was cut off is known by the empty line that is missing after it.
@@ -152,7 +152,6 @@ export async function addToBook(book: string, added: readonly (TriageEntry | Ans
   }
 }
 
-/** Writes this machine's decisions to their files in the shared folder, and removes others of its files. Throws `storage`. */
 export async function writeShared(
   { folder, place: { shared } }: ReadDecisions,
   entries: readonly TriageEntry[],
@@ -179,7 +178,6 @@ export async function writeShared(
   }
 }
 
-/** Sorted by name: files are read in any order. */
 async function readShared(
   folder: string,
   path: string | undefined,
@@ -247,10 +245,13 @@ async function namesIn(path: string): Promise<readonly string[]> {
   return names;
 }
 
-/** Follows no link, and waits for no writer of a named pipe. Windows has neither flag: they are undefined, which `|` takes for 0. */
+/**
+ * Follows no link, and waits for no writer of a named pipe. Windows has neither flag: `|` takes
+ * undefined for 0.
+ */
 const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Undefined if it has no decision. Reads only its first `size` bytes: it may grow meanwhile. */
+/** Reads only its first `size` bytes: it may grow meanwhile. */
 async function readEntry(path: string, size: number): Promise<TriageEntry | undefined> {
   try {
     const file = await open(path, flag);
@@ -261,7 +262,7 @@ async function readEntry(path: string, size: number): Promise<TriageEntry | unde
   }
 }
 
-/** Throws `storage` if a link in the folder, which a repository may contain, leads out of it. */
+/** A link in the folder, which a repository may contain, must not lead out of it. */
 async function refuseOutside(folder: string, path: string): Promise<void> {
   if (pathInside(await realPath(folder), await realPath(path)) === undefined)
     throw new AssessmentError('storage', { detail: 'ELOOP' });

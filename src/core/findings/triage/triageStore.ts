@@ -30,13 +30,10 @@ export type MadeDecision = TriageEntry & { readonly folder: string };
 
 export type TriageSubject = Pick<MadeDecision, keyof Identity | 'title' | 'path' | 'folder'>;
 
-/**
- * A new decision of somebody else, and the finding here that it is about: without one it cannot be
- * accepted.
- */
+/** What has no finding here cannot be accepted. */
 export type NewDecision<T extends Identity> = Proposal & { readonly about: T | undefined };
 
-/** Undoes decisions; resolves to the number of findings with a later decision, which stays. */
+/** Resolves to the number of findings with a later decision, which stays. */
 export type UndoDecisions = () => Promise<number>;
 
 interface TriageDeps {
@@ -49,14 +46,17 @@ interface TriageDeps {
 interface Change {
   readonly entries?: readonly TriageEntry[];
   readonly answers?: readonly Answer[];
-  /** Files of this machine in the shared folder that are no longer needed. */
+  /** This machine's files in the shared folder that are no longer needed. */
   readonly removed?: readonly string[];
 }
 
-/** Decisions about findings, by folder, in this machine's books, to which other windows add, too. Decisions of others are proposals until they are accepted. */
+/**
+ * Other windows add to this machine's books, too. Decisions of others are proposals until they are
+ * accepted.
+ */
 export class TriageStore {
   readonly #deps: TriageDeps;
-  /** By `pathKey` of the folder: runs may spell it differently. */
+  /** The key is `pathKey`: runs may spell a folder differently. */
   readonly #books = new Map<string, ReadDecisions>();
   /** Changes whenever `get` may return something else. */
   #version = 0;
@@ -74,15 +74,11 @@ export class TriageStore {
 
   readonly onDidChange: Event<void>;
 
-  /** Reads what is new of these folders' decisions; reading errors are in `failures`. */
   load(folders: Iterable<string>): Promise<void> {
     return this.#queued(() => this.#loadAll(folders, false));
   }
 
-  /**
-   * Reads what changed on disk, also in shared files that were edited, and notices acceptances that
-   * have ended.
-   */
+  /** Also reads shared files that were edited, and notices acceptances that have ended. */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
@@ -113,7 +109,7 @@ export class TriageStore {
     return name === undefined ? undefined : this.get(folder, { name });
   }
 
-  /** True if this machine has decided nothing about a folder, for example after its container was rebuilt. */
+  /** This machine may have decided nothing because its container was rebuilt. */
   isNewHere(folder: string): boolean {
     return this.#bookOf(folder)?.entries.size === 0;
   }
@@ -127,7 +123,7 @@ export class TriageStore {
     return [...this.#books.values()].flatMap(({ failures }) => failures);
   }
 
-  /** Adds decisions to the book, and to the shared folder if there is one. Throws `triageDamaged` if the book cannot be read; `storage`. */
+  /** Throws `triageDamaged` if the book cannot be read; `storage`. */
   async set(
     subjects: readonly TriageSubject[],
     state: TriageState,
@@ -167,7 +163,7 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /** By folder, the new decisions of others, each with the finding that *Accept* applies it to. `findingsIn` gives the findings of a folder. */
+  /** New decisions of others, by folder, each with the finding that *Accept* applies it to. */
   shared<T extends Identity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {
@@ -183,7 +179,7 @@ export class TriageStore {
     return shared;
   }
 
-  /** A stated time in the future counts as that of the file, which is about when the file came to this disk. */
+  /** A time in the future counts as that of the file, when it came to this disk. */
   #timeOf({ entry: { at }, writtenAt }: Proposal): number {
     const now = this.#deps.clock.now();
     return at <= now ? at : Math.min(writtenAt || now, now);
@@ -196,8 +192,8 @@ export class TriageStore {
   }
 
   /**
-   * Copies new decisions of others about findings here into the book of a folder, except where it
-   * has a later one. The others stay proposals. Throws what `set` throws.
+   * Copies what has a finding here into the book, except where that has a later one. Throws what
+   * `set` throws.
    */
   accept(folder: string, decisions: readonly NewDecision<Identity>[]): Promise<void> {
     const accepted = decisions.filter(({ about }) => about !== undefined);
@@ -214,12 +210,12 @@ export class TriageStore {
     }));
   }
 
-  /** Notes that decisions of others are not wanted; a later one in the same file is new again. Throws what `set` throws. */
+  /** A later decision in the same file is new again. */
   reject(folder: string, rejected: readonly Proposal[]): Promise<void> {
     return this.#change([folder], () => ({ answers: rejected.map(toAnswer) }));
   }
 
-  /** This machine's decisions that are not in a shared folder although there is one. */
+  /** There is a shared folder that does not have them. */
   unshared(): readonly MadeDecision[] {
     return [...this.#books.values()].flatMap(({ folder, place, book }) =>
       [...(place.shared === undefined ? [] : (book?.entries.values() ?? []))]
@@ -230,15 +226,11 @@ export class TriageStore {
     );
   }
 
-  /** Writes decisions that `unshared` has to the shared folders. Throws what `set` throws. */
   async share(unshared: readonly MadeDecision[]): Promise<void> {
     await this.#add(unshared);
   }
 
-  /**
-   * Adds decisions that came with an imported run about its findings that have none. They count in
-   * that run only, and are not shared. Throws what `set` throws.
-   */
+  /** They are about findings without a decision, count in that run only, and are not shared. */
   importDecisions({ id }: Pick<Run, 'id'>, decisions: readonly MadeDecision[]): Promise<void> {
     return this.#changeEach(decisions, (made, { book }) => {
       const isWanted = (entry: TriageEntry): boolean => {
@@ -249,7 +241,6 @@ export class TriageStore {
     });
   }
 
-  /** Resolves to the books before, by folder. */
   async #add(made: readonly MadeDecision[]): Promise<ReadonlyMap<string, TriageBook | undefined>> {
     const before = new Map<string, TriageBook | undefined>();
     await this.#changeEach(made, (entries, { book, place }, folder) => {
@@ -270,7 +261,10 @@ export class TriageStore {
     return this.#change(byFolder.keys(), (known, folder) => plan(byFolder.get(folder) ?? [], known, folder));
   }
 
-  /** `plan` gets a folder's decisions as they are now on disk. A time in the future would be later than any decision of this machine, so it becomes now. */
+  /**
+   * `plan` gets the decisions as they are now on disk. A time in the future would be later than any
+   * decision of this machine, so it becomes now.
+   */
   #change(folders: Iterable<string>, plan: (known: ReadDecisions, folder: string) => Change): Promise<void> {
     return this.#queued(async () => {
       for (const folder of folders) {
@@ -309,7 +303,7 @@ export class TriageStore {
     return this.#books.get(pathKey(folder))?.book;
   }
 
-  /** Fires only if something changed: a listener that writes would otherwise repeat a failing write forever. */
+  /** A listener that writes would repeat a failing write forever if it fired without a change. */
   #queued(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(async () => {
       const before = this.#version;

@@ -5,7 +5,7 @@ import { followLines } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
 
-/** Whether lines of a file, or any lines without a range, differ from the branch's base; undefined if unknown. */
+/** Whether a range, or any line, differs from the branch's base; undefined if unknown. */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
 export type BranchChange = 'changed' | 'unchanged' | 'unknown' | 'noFile';
@@ -27,7 +27,7 @@ interface Change {
   readonly originalUri: { readonly fsPath: string };
 }
 
-/** By `pathKey` of a changed file, its path before. A branch may have changed a million files. */
+/** Paths before, by `pathKey`. A branch may have changed a million files. */
 export function originalPaths(changes: readonly Change[]): Promise<ReadonlyMap<string, string>> {
   return inSlices(pathsOf(changes));
 }
@@ -41,13 +41,16 @@ function* pathsOf(changes: readonly Change[]): Generator<undefined, ReadonlyMap<
   return originals;
 }
 
-/** In characters. The extension host waits for the comparison of two texts, so longer ones are not compared. */
+/** Characters: the extension host waits for the comparison. */
 const maxLength = 1_000_000;
 const maxLines = 100;
 /** Of a file. */
 const maxRanges = 1_000;
 
-/** Lines that were only moved or indented are not changed. `base` is null if the base has no such file; a text that cannot be read is undefined. */
+/**
+ * Moved or indented lines are not changed. `base` is null if the base has no such file; a text that
+ * cannot be read is undefined.
+ */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;
   if (base === null) return () => true;
@@ -71,7 +74,7 @@ export function compareWithBase(base: string | null | undefined, now: string | u
   };
 }
 
-/** `files` are by absolute path. One changed place makes a finding changed; otherwise one unknown place makes it unknown. */
+/** One changed place makes a finding changed; otherwise one unknown place makes it unknown. */
 export function changesOf(
   files: ReadonlyMap<string, FileChanges>,
 ): (shown: Pick<ShownFinding, 'places'>) => BranchChange {

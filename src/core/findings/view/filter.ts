@@ -10,11 +10,10 @@ import type { BranchChange, BranchState } from './branchChanges.ts';
 
 export interface Display {
   readonly minimumSeverity: Severity;
-  /** Hides what a person has settled: false positives, accepted risks, fixed findings. */
+  /** Hides what a person has settled. */
   readonly hideTriaged: boolean;
 }
 
-/** Whether the settings show a finding, in Problems and in the Findings view. */
 export function isDisplayed({ finding, triage }: ShownFinding, display: Display): boolean {
   return (
     isAtLeast(finding.severity, display.minimumSeverity) && !(display.hideTriaged && isSettled(triage.state))
@@ -48,7 +47,7 @@ export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as
   Drift | 'none'
 )[];
 
-/** `none` where there is nothing to check: no quote, or one that is too short. */
+/** `none`: there is no quote, or one that is too short. */
 export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
 
 export const filterSchema = z.object({
@@ -56,10 +55,10 @@ export const filterSchema = z.object({
   triage: z.optional(z.array(z.enum(TRIAGE_STATES))),
   drift: z.optional(z.array(z.enum(DRIFTS))),
   cwes: z.optional(z.array(z.nullable(z.number()))),
-  /** `null` in this and the other lists is for a finding without any. */
+  /** `null` is for a finding without any. */
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
-  /** Absolute paths that end with `/`; empty for findings without a place on this machine. */
+  /** Absolute paths that end with `/`; empty without a place on this machine. */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
@@ -68,7 +67,7 @@ export const filterSchema = z.object({
   changedOnBranch: z.optional(z.boolean()),
   text: z.optional(z.string()),
 });
-/** A finding must pass every part; an absent or empty part lets everything pass. */
+/** A finding must pass every part; an empty part lets everything pass. */
 export type Filter = z.infer<typeof filterSchema>;
 
 export type FilterPart = keyof Filter;
@@ -84,8 +83,8 @@ export function activeParts(filter: Filter): FilterPart[] {
 }
 
 /**
- * Until the branch's changes are known, that part lets everything pass. Every word of the text must occur in title, summary, paths, CWE, ID, feature, or URL,
- * in any case and width.
+ * Until the branch's changes are known, that part lets everything pass. Every word must occur in
+ * title, summary, paths, CWE, ID, feature, or URL, in any case and width.
  */
 export function toPredicate(
   filter: Filter,

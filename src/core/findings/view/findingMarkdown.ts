@@ -15,7 +15,7 @@ export interface FindingWords {
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (decision: TriageDecision) => string;
-  /** Evidence, and the state compared with other runs and the present code; undefined texts are omitted. */
+  /** Undefined texts are omitted. */
   readonly standingOf: (
     shown: DetailedFinding,
   ) => readonly (readonly [label: string, text: string | undefined, ...unknown[]])[];
@@ -28,7 +28,7 @@ const fence = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const marker = /^(\s*(?:[-*+]|\d{1,3}[.)])\s+)(\S.*)$/;
 const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 
-/** A self-contained Markdown document for people and agents. Untrusted texts are in code blocks that they cannot end. */
+/** Untrusted texts are in code blocks that they cannot end. */
 export function findingMarkdown(shown: DetailedFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.places;
@@ -74,12 +74,12 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
   ].join('\n');
 }
 
-/** Of a live finding, on one line; empty for other findings. */
+/** Empty for a finding that is not live. */
 export function requestOf({ method, url }: Pick<Finding, 'method' | 'url'>): string {
   return [method, url].filter((part) => part !== undefined).join(' ');
 }
 
-/** The present `path:line`, without a line if the code is gone; as reported if the file is not on this machine. */
+/** The present `path:line`, without a line if the code is gone; as reported without a file here. */
 export function addressOf(place: Place, shown: Pick<ShownFinding, 'places'>): string {
   const local = localPlaceOf(place, shown);
   const { path, startLine } = local ?? place;
@@ -88,13 +88,16 @@ export function addressOf(place: Place, shown: Pick<ShownFinding, 'places'>): st
     : `${visibleLine(path)}:${String(startLine)}`;
 }
 
-/** A code block in the language of the file's extension; empty if the place quotes no code. */
+/** Empty if the place quotes no code. */
 export function quoteOf({ path, snippet = '' }: Place = { path: '' }): string {
   const language = /^\.(\w{1,15})$/.exec(extname(path))?.[1];
   return snippet.trim() === '' ? '' : codeBlock(visibleText(snippet).split('\n'), language);
 }
 
-/** Keeps paragraphs, lists, code, and bold text of untrusted Markdown, but no link, image, HTML, or command. Cut at about `maxLength` UTF-16 units. */
+/**
+ * Keeps paragraphs, lists, code, and bold text of untrusted Markdown, but no link, image, HTML, or
+ * command. Cut at about `maxLength`.
+ */
 export function inertMarkdown(source: string, maxLength: number): string {
   const text = visibleText(source.length > maxLength ? `${clip(source, maxLength)} …` : source);
   const lines: string[] = [];
@@ -138,8 +141,9 @@ function inertText(text: string): string {
 }
 
 /**
- * The texts `path:line` that mean exactly one place. A report may write any of them and is as old as its run: the line is the reported one, the path the
- * reported or the current one, with `/`. A place whose code is gone is left out if its text also means a place with code.
+ * The texts `path:line` that mean exactly one place. A report may write any, and is as old as its
+ * run: the line is the reported one, the path the reported or the current one. A place whose code
+ * is gone does not count if a place with code has the text.
  */
 export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
   const named = shown

@@ -9,23 +9,20 @@ export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner
 
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What the findings of a group share, unique among groups on one level. Groups are sorted by `rank`; what is undefined comes last. */
+/** Unique among groups on one level, which are sorted by `rank`; what is undefined comes last. */
 export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'severity'; readonly value: Severity }
   | { readonly kind: 'triage'; readonly value: TriageState }
   | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
-  /** The first CWE of a finding. */
   | { readonly kind: 'cwe'; readonly value: number | undefined }
-  /** `pathKey` of the file. */
   | { readonly kind: 'file'; readonly value: string | undefined }
-  /** All owners of a finding, with spaces; `unknown` where they could not be read. */
+  /** Owners with spaces between them; `unknown` where they could not be read. */
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 
-/** `shown` has all findings below the heading, at any depth. */
+/** `shown` has all findings below, at any depth. */
 export interface GroupNode {
   readonly kind: 'group';
-  /** Unique, and the same whenever the tree is built. */
   readonly id: string;
   readonly topic: GroupTopic;
   readonly shown: readonly ShownFinding[];
@@ -70,7 +67,10 @@ export function rootNodes(
   return capped([...groups, ...groupsBy('verdict', absent)]);
 }
 
-/** Below a file or a feature its findings, the worst first, then by line; below any other group files and features. */
+/**
+ * Below a file or a feature its findings, the worst first; below any other group files and
+ * features.
+ */
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
   const { topic, shown } = node;
@@ -89,7 +89,7 @@ export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   return capped(inReadingOrder.map(toNode), node);
 }
 
-/** By file on this machine, then by feature of a live application, then the rest. */
+/** Files on this machine, then features of a live application, then the rest. */
 function byPlace(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
   const {
     here = [],

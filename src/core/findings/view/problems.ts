@@ -6,7 +6,6 @@ import type { ShownFinding } from '../shownFinding.ts';
 /** VS Code shows no more problems of one file. */
 const maxPerFile = 1_000;
 
-/** By `pathKey` of the file. */
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
 /** Findings whose first place still has its code. */
@@ -15,7 +14,7 @@ export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles 
   return Map.groupBy(shown.filter(isThere), (finding) => positionOf(finding).file);
 }
 
-/** The number that Problems does not show: hidden by settings, without a place, with code that is gone, or too many in one file. */
+/** Hidden by settings, without a place, with code that is gone, or too many in one file. */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((finding) => isDisplayed(finding, display));
   let visible = 0;
@@ -28,7 +27,7 @@ export interface Position {
   readonly line: number;
 }
 
-/** With `pathKey` of the file. Line 1 if the line is unknown. */
+/** Line 1 if the line is unknown. */
 function positionOf({ places: [place] }: ShownFinding): Position {
   return { file: pathKey(place?.file ?? ''), line: place?.startLine ?? 1 };
 }
@@ -37,7 +36,10 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
   return [...problems.values()].flat().sort((a, b) => comparePositions(positionOf(a), positionOf(b)));
 }
 
-/** Index of the next finding: the neighbor of `current` while the cursor is still there, else the first after the cursor. Wraps around; -1 without findings. */
+/**
+ * The neighbor of `current` while the cursor is still there, else the first after the cursor. Wraps
+ * around; -1 without findings.
+ */
 export function neighbor(
   ordered: readonly ShownFinding[],
   { cursor, current }: { readonly cursor: Position | undefined; readonly current: ShownFinding | undefined },

@@ -22,7 +22,7 @@ export interface ShowSource {
   readonly decide: Decide;
 }
 
-/** What people see of runs, with the present decisions. `runIds` has the run that each folder shows, by `folderSubjectKey`. */
+/** `runIds` has the run that each folder shows, by `folderSubjectKey`. */
 export function show(
   views: readonly RunView[],
   runIds: ReadonlyMap<string, string | undefined>,
@@ -32,7 +32,6 @@ export function show(
   return all.map((each) => withoutOtherFolders(each, runIds, all));
 }
 
-/** A run with its findings in all its folders. */
 export function toShownRun(view: RunView, source: ShowSource): ShownRun {
   const { head, found, failure, owners, unread } = view;
   const { runs } = source;
@@ -63,7 +62,6 @@ export function toShownRun(view: RunView, source: ShowSource): ShownRun {
   };
 }
 
-/** What a run reports, and what only earlier runs that are still here report. */
 export function findingsOf(view: RunView, { runs, decide }: ShowSource): readonly ShownFinding[] {
   const { run, found, owners, unread } = view;
   return found.flatMap((each) => {
@@ -90,8 +88,8 @@ export function toShownFinding(found: ResultFinding, run: Run, known: Known, dec
 }
 
 /**
- * A run without the findings in folders that show another run. `runIds` has the run that each folder shows, by `folderSubjectKey`. Of two runs in `all`
- * whose folders contain each other, the later one shows the files in both.
+ * Without findings in folders that show another run. Of two runs whose folders contain each other,
+ * the later one shows the files in both.
  */
 function withoutOtherFolders(
   shownRun: ShownRun,
@@ -115,7 +113,7 @@ function withoutOtherFolders(
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 
-/** The folders of later runs of the same subject that contain a folder of this run, or are in one. */
+/** They contain a folder of this run, or are in one, and are of its subject. */
 function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
   const own = run.targets.map(({ folder }) => folder);
   const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
@@ -132,8 +130,7 @@ function fileOf(shown: ShownFinding): string {
 }
 
 /**
- * The view of a run compared with another one: the difference of what they report. Why it does not report a finding is what its own record says, if that has
- * a verdict.
+ * The difference of what both report. Why a finding is absent is what the run's own record says.
  */
 export function compareViews(view: RunView, baseline: RunView): RunView {
   const { head, run } = view;

@@ -12,7 +12,6 @@ export const inEnglish: Language = {
   formatNumber: (value) => value.toLocaleString('en'),
 };
 
-/** What a run without findings covered: “0 findings in 239 uploaded files. 2 files were excluded.” Omits unknown numbers. */
 export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
   const coverage = coverageOf(run);
   const sentences = endedEarly(run) ? [t('The run ended early.')] : [];
@@ -33,7 +32,6 @@ export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
   return [found, ...sentences].join(' ');
 }
 
-/** True for a run that surely did not cover everything. */
 export function isInPart(run: Run): boolean {
   return endedEarly(run) || (coverageOf(run)?.unpacked ?? 0) > 0;
 }

@@ -26,10 +26,7 @@ const t = vscode.l10n.t;
 const scheme = 'whitebox-assessed';
 const messageShownMs = 10_000;
 
-/**
- * Provides uploaded files as read-only documents. A URI has all that identifies an uploaded file of
- * a run, and reaches nothing else.
- */
+/** A URI has all that identifies an uploaded file of a run, and reaches nothing else. */
 export function provideAsAssessed(sources: TextSources): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path, query }) => {
@@ -46,7 +43,7 @@ export function provideAsAssessed(sources: TextSources): vscode.Disposable {
   });
 }
 
-/** Opens the file of a finding's main place as it was uploaded, with the finding selected. */
+/** Opens the main place's file with the finding selected. */
 export async function openAsAssessed(finding: ShownFinding, deps: TextSources): Promise<void> {
   const {
     run,
@@ -76,7 +73,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: TextSources): 
   vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), messageShownMs);
 }
 
-/** Opens VS Code's comparison of the files with findings: as uploaded, and as they are now. Says which files can't be compared. */
+/** Opens VS Code's comparison. Says which files can't be compared. */
 export async function showChangesSince(run: Run, deps: FindingStores & TextSources): Promise<void> {
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
   const notCompared: string[] = [];
@@ -113,7 +110,6 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
     void showInformation(t('No files with findings have changed since the assessment.'));
 }
 
-/** A file of a finding as it was assessed, and as it is now. */
 export interface ChangedFile {
   readonly path: string;
   readonly before: UploadedText;
@@ -139,7 +135,6 @@ function toUri({ id }: Run, { target, path, bytes, sha256 }: SentFile): vscode.U
   return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${path}`, query });
 }
 
-/** The sent files of findings, and where they are now. */
 function filesOf(shown: readonly ShownFinding[]) {
   const files = new Map<string, { readonly sent: SentFile } & Pick<ShownPlace, 'folder' | 'path'>>();
   for (const each of shown)

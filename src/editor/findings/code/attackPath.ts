@@ -14,15 +14,15 @@ const t = vscode.l10n.t;
 
 const maxLabelLength = 200;
 
-/** What is used of the API of VS Code's References view (`vscode.references-view`, `references-view.d.ts`). */
+/** VS Code's References view (`references-view.d.ts`). */
 interface SymbolTreeInput {
-  /** The value of the view's context key `reference-list.source`. */
+  /** The context key `reference-list.source`. */
   readonly contextValue: string;
   readonly title: string;
   /** Must be on a word, else the view clears itself. */
   readonly location: vscode.Location;
   resolve(): Promise<SymbolTreeModel>;
-  /** The same input at a different place, for the view's history. */
+  /** For the view's history. */
   with(location: vscode.Location): SymbolTreeInput;
 }
 
@@ -43,7 +43,10 @@ interface Step {
   readonly location: vscode.Location | undefined;
 }
 
-/** Shows the steps of an attack in VS Code's References view, where F4 and Shift+F4 visit them. Without that view or a known place, shows a quick pick. */
+/**
+ * Shows the steps in VS Code's References view, where F4 and Shift+F4 visit them. Without that view
+ * or a known place, shows a quick pick.
+ */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
     void showInformation(t('This finding has only one location, so there is no attack path to show.'));
@@ -69,7 +72,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
   view.setInput(inputAt(start));
 }
 
-/** Undefined where the view is disabled, or does not answer. */
+/** Undefined where the view is disabled. */
 async function referencesView(): Promise<{ setInput(input: SymbolTreeInput): void } | undefined> {
   type View = Awaited<ReturnType<typeof referencesView>>;
   const extension = vscode.extensions.getExtension<View>('vscode.references-view');
@@ -107,7 +110,7 @@ async function toSteps(shown: ShownFinding, findings: FindingStore): Promise<rea
   return steps;
 }
 
-/** Texts of the findings file are untrusted. A tree and a quick pick show plain text. */
+/** Texts are untrusted: a tree and a quick pick show plain text. */
 async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
   const here = localPlaceOf(place, shown);
   const line = here?.drift === 'gone' ? undefined : here?.startLine;
@@ -122,7 +125,7 @@ async function toStep(place: Place, number: string, shown: ShownFinding): Promis
   };
 }
 
-/** The first character of a line, where the References view finds a word. Undefined for a blank line and for a file that can't be opened. */
+/** The first character, where the References view finds a word. Undefined for a blank line. */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
   try {
@@ -137,7 +140,7 @@ async function locationIn(file: string, line: number): Promise<vscode.Location |
 
 function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
   const hasLocation = ({ location }: Step): boolean => location !== undefined;
-  /** The other steps in a circle: those after the step, then those before it. */
+  /** Those after the step, then those before it. */
   const othersFrom = (step: Step): readonly Step[] => {
     const index = steps.indexOf(step);
     return [...steps.slice(index + 1), ...steps.slice(0, index)];

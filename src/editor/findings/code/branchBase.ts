@@ -10,21 +10,20 @@ import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
 import { contentAt, toText } from './fileTexts.ts';
 
-/** The most text of the base to hold. Files beyond it are not compared. */
+/** Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** The commit that a repository's files are compared with. */
 export interface Base {
   readonly repository: GitRepository;
   readonly name: string;
   readonly commit: string;
-  /** The paths at the base of files that have changed since, by `pathKey` of their present ones; absolute. */
+  /** Absolute paths at the base, by `pathKey` of present ones. */
   readonly originals: ReadonlyMap<string, string>;
 }
 
 /**
- * The merge base with the picked branch, else with the default branch, or on the default branch with its upstream. Throws `noAnswer` where Git does not tell:
- * then it is asked again.
+ * The merge base with the picked branch, else with the default branch or its upstream. Throws
+ * `noAnswer` where Git does not tell: then it is asked again.
  */
 export async function findBase(
   repository: GitRepository,
@@ -67,7 +66,6 @@ interface ComparedFile {
   readonly changes: FileChanges;
 }
 
-/** The files with findings as they were at their base, and what has changed in them since. */
 export class FilesAtBase {
   readonly #files = new Map<string, ComparedFile>();
   readonly #stale = new Set<string>();
@@ -77,7 +75,7 @@ export class FilesAtBase {
     return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
   }
 
-  /** Compares files again that changed, or that are in a changed folder; absolute paths. False if there are none. */
+  /** `changed` also has folders; absolute paths. False if nothing is to be compared again. */
   reread(changed: ReadonlySet<string>): boolean {
     const stale = [...this.#files.keys()].filter(atOrBelow(changed));
     for (const file of stale) this.#stale.add(file);
@@ -88,7 +86,6 @@ export class FilesAtBase {
     for (const file of this.#files.keys()) if (!files.has(file)) this.#forget(file);
   }
 
-  /** Lets texts of the base that are not known be read again. */
   forgetUnknown(): void {
     for (const [file, { before }] of this.#files) if (before.text === undefined) this.#forget(file);
   }
@@ -115,7 +112,6 @@ export class FilesAtBase {
     this.#files.set(file, { commit, original, before, changes });
   }
 
-  /** `file` is an absolute path. */
   async #readAtBase(repository: GitRepository, commit: string, file: string): Promise<BaseText> {
     const maxHere = Math.min(maxTextBytes, maxBytes - this.#heldBytes);
     const content = await contentAt(repository, commit, file, maxHere);

@@ -6,10 +6,9 @@ import { isDisplayed } from '../../../core/findings/view/filter.ts';
 import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
 import { readDisplaySettings } from '../../settings.ts';
 
-/** Changes come in bursts, for example while a person types. */
 const gatherMs = 50;
 
-/** The findings that the settings show, by file; collected on the first call after a change. */
+/** Collected on the first call after a change. */
 export class DisplayedFindings implements vscode.Disposable {
   readonly #findings: FindingStore;
   readonly #changes = new vscode.EventEmitter<void>();
@@ -35,7 +34,6 @@ export class DisplayedFindings implements vscode.Disposable {
     );
   }
 
-  /** Fires shortly after findings or their settings change. */
   readonly onDidChange = this.#changes.event;
 
   byFile(): FindingsOfFiles {
@@ -61,7 +59,7 @@ export class DisplayedFindings implements vscode.Disposable {
   }
 }
 
-/** The 0-based range of a place; the first line of the file if the line is unknown. */
+/** The first line of the file if the line is unknown. */
 export function toRange({
   startLine = 1,
   endLine = 1,

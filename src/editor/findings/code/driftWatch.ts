@@ -15,7 +15,7 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** Places findings again when files change in the editor or on disk. Watches files while a run with findings is shown. */
+/** Files are watched while a run with findings is shown. */
 export function watchDrift(deps: Deps): vscode.Disposable {
   const { findings } = deps;
   let watches: vscode.Disposable | undefined;
@@ -43,7 +43,6 @@ function openFiles(): ReadonlySet<string> {
   return new Set(files.map(({ uri }) => uri.fsPath));
 }
 
-/** Gathers edited files until nobody has typed for a while. */
 function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposable {
   const edited = new Set<string>();
   let editedAt = 0;

@@ -21,8 +21,8 @@ import { answerOfGit, type GitRepository, repositoryOf } from '../../folders.ts'
 import { commitLabel } from '../../runs/runLabels.ts';
 
 /*
- * The texts of files for everything in the editor: as they are now, as they were uploaded, and as they
- * are in a commit. None is longer than `maxTextBytes`, and no folder is waited for longer than two seconds.
+ * The texts of files as they are now, as they were uploaded, and as they are in a commit. None is
+ * longer than `maxTextBytes`, and no folder is waited for longer than two seconds.
  */
 
 const t = vscode.l10n.t;
@@ -32,7 +32,6 @@ export interface TextSources {
   readonly calls: Pick<FolderCalls, 'ask'>;
 }
 
-/** The encodings of open documents, and those of the settings. */
 export function encodings(): Encodings {
   const { textDocuments, workspaceFolders = [] } = vscode.workspace;
   const encodingIn = ({ uri }: vscode.WorkspaceFolder): string =>
@@ -45,12 +44,10 @@ export function encodings(): Encodings {
   };
 }
 
-/** The text of a file (absolute path) as the editor shows it. */
 export function toText(content: Buffer, file: string): string {
   return createDecode(encodings())(content, file).text;
 }
 
-/** The unsaved texts of the wanted files (absolute paths). */
 export function editorTexts(isWanted: (file: string) => boolean): EditorTexts {
   const edited = new Map<string, string>();
   for (const document of vscode.workspace.textDocuments) {
@@ -70,9 +67,8 @@ export function unsavedText(file: string): string | undefined {
 }
 
 /**
- * A file's present text, with unsaved edits. Undefined where there is no text that an upload would
- * read: what a link leads to is not read, also if it is open in an editor. Throws `noAnswer`, and the
- * system's errors.
+ * Undefined where an upload would read no text: what a link leads to is not read, also if it is
+ * open in an editor. Throws `noAnswer`, and the system's errors.
  */
 export async function textNow(
   { folder, path }: { readonly folder: string; readonly path: string },
@@ -83,7 +79,7 @@ export async function textNow(
   return content && (unsavedText(file) ?? toText(content, file));
 }
 
-/** A file as it was uploaded, or why it is not available, as the end of a sentence. */
+/** `why` is the end of a sentence. */
 export type UploadedText = { readonly text: string } | { readonly why: string };
 
 export async function textAsUploaded(
@@ -104,7 +100,7 @@ export async function textAsUploaded(
   return content === undefined ? { why: committed.otherwise } : { text: toText(content, file) };
 }
 
-/** The file in the assessed commit, from VS Code's git extension. `otherwise` is why it may differ from the uploaded file. */
+/** `otherwise` is why it may differ from the uploaded file. */
 async function readCommitted(
   { folder, commit }: Target,
   file: string,
@@ -135,8 +131,8 @@ async function readCommitted(
 }
 
 /**
- * A file (absolute path) in a commit: null if the commit does not have it, undefined if Git cannot read
- * it, or if it is larger than `maxBytes`. Throws `noAnswer`.
+ * Null if the commit does not have the file, undefined if Git cannot read it, or if it is larger
+ * than `maxBytes`. Throws `noAnswer`.
  */
 export async function contentAt(
   repository: GitRepository,

@@ -11,7 +11,7 @@ const t = vscode.l10n.t;
 
 const positionShownMs = 10_000;
 
-/** Goes to the next or previous displayed finding from the cursor, through all files in a circle. */
+/** Goes from the cursor through all files in a circle. */
 export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 | -1) => Promise<void> {
   let current: ShownFinding | undefined;
   return async (step) => {
@@ -31,7 +31,7 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
   };
 }
 
-/** The current place of a link in an open document: meanwhile, code moves, and files come and go. */
+/** Meanwhile, code moves, and files come and go. */
 export function placeNow(
   place: ShownPlace,
   linked: ShownFinding,
@@ -53,7 +53,7 @@ export function showNoPlace(): void {
   void showInformation(message, report);
 }
 
-/** Opens the file of a place with the cursor on its line. If the line is unknown or the code is gone, the cursor does not move. */
+/** If the line is unknown or the code is gone, the cursor does not move. */
 export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await openIfThere(vscode.Uri.file(place.file));
   if (document === undefined) {

@@ -28,7 +28,7 @@ export function registerHover({ displayed, findings }: Deps): vscode.Disposable 
   );
 }
 
-/** Texts of the findings file are untrusted: links, images, HTML and commands in them are inert. */
+/** Untrusted: links, images, HTML and commands are inert. */
 function toMarkdown({ finding, details }: DetailedFinding): vscode.MarkdownString {
   const { description, recommendation } = details;
   const parts = [

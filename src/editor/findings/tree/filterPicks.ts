@@ -30,7 +30,6 @@ type AnyValue = ValueOf<ListPart>;
 
 interface ValueList<T> {
   readonly labelOf: (value: T) => string;
-  /** The order of the values; by default by number or name. */
   readonly order?: readonly T[];
 }
 
@@ -48,7 +47,7 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
   folders: { labelOf: folderLabel },
 };
 
-/** By number or name, `null` last. */
+/** `null` comes last. */
 function compareValues(a: AnyValue, b: AnyValue): number {
   return typeof a === 'number' && typeof b === 'number'
     ? a - b
@@ -88,7 +87,6 @@ export async function groupFindings(filtering: Filtering): Promise<void> {
   if (picked !== undefined) await filtering.groupBy(picked.grouping);
 }
 
-/** Turns *Changed on this branch* off, or picks a different branch. */
 async function changeBranchFilter(branch: BranchFilter): Promise<void> {
   const [another, off] = [t('Compare with Another Branch…'), t('Show Changed and Unchanged')];
   const picked = await vscode.window.showQuickPick([another, off], { title: partLabel('changedOnBranch') });
@@ -147,7 +145,7 @@ async function chooseOwners(
   return ownedBy(text, all);
 }
 
-/** The handles with the letter case of CODEOWNERS, which ignores case. Unknown handles are not changed. */
+/** CODEOWNERS ignores case. Unknown handles are not changed. */
 function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   const owners = all.flatMap((shown) => valuesOf.owners(shown)).filter((owner) => owner !== null);
   const known = new Map(owners.map((owner) => [owner.toLowerCase(), owner]));
@@ -158,7 +156,7 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
 /** Without a choice of these, settled findings are hidden. */
 const showingSettled: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
 
-/** Offers the values of findings and the chosen ones. All of them are the same as none, unless none hides findings. */
+/** All values are the same as none, unless none hides findings. */
 async function chooseValues(
   part: ListPart,
   filter: Filter,
@@ -265,7 +263,6 @@ function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): strin
   }[evidence];
 }
 
-/** A folder of `Filter.folders`, relative to the workspace. */
 function folderLabel(folder: string): string {
   if (folder === '') return t('No location in this workspace');
   const uri = vscode.Uri.file(folder.slice(0, -1));

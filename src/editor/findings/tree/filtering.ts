@@ -8,7 +8,7 @@ const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';
 const handlesKey = 'findings.ownHandles';
 
-/** The filter and the grouping of the Findings view, saved for the workspace. */
+/** It is saved for the workspace. */
 export class Filtering {
   readonly #memory: vscode.Memento;
   readonly #userMemory: vscode.Memento;
@@ -18,7 +18,6 @@ export class Filtering {
   #grouping: Grouping;
   #passes: (shown: ShownFinding) => boolean;
 
-  /** `memory` belongs to the workspace, `userMemory` to the person. */
   constructor(memory: vscode.Memento, userMemory: vscode.Memento) {
     this.#memory = memory;
     this.#userMemory = userMemory;
@@ -46,7 +45,7 @@ export class Filtering {
     return this.#passes;
   }
 
-  /** The names of this person and their teams in CODEOWNERS, separated by spaces; saved for all workspaces. */
+  /** Names of this person and their teams in CODEOWNERS, separated by spaces. */
   get handles(): string {
     return this.#userMemory.get(handlesKey, '');
   }
@@ -63,7 +62,6 @@ export class Filtering {
     await this.#memory.update(filterKey, filter);
   }
 
-  /** The branch's changes; `pending` while the filter does not use them. */
   get branch(): BranchState {
     return this.#branch;
   }

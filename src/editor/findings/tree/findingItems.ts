@@ -33,7 +33,6 @@ const t = vscode.l10n.t;
 
 const maxTooltipLength = 2_000;
 
-/** `isExpanded`: files are initially expanded. */
 export function toItem(node: OutlineNode, isExpanded: boolean): vscode.TreeItem {
   const item = itemOf(node, isExpanded);
   item.id = node.id;
@@ -152,7 +151,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   return item;
 }
 
-/** What needs a person. It begins the row, because a narrow view cuts the end. */
+/** A narrow view cuts the end, so this begins the row. */
 function forPersonLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
   // A model may have invented it.
   if (quoted?.kind === 'notAsSent')
@@ -170,7 +169,7 @@ function decisionWithNote(triage: TriageDecision): string {
   return note === '' ? decisionLabel(triage) : `${decisionLabel(triage)}: ${note}`;
 }
 
-/** Plain text, because findings are untrusted. */
+/** Findings are untrusted: plain text. */
 function tooltipOf(
   { finding, triage, verdict, decidedBefore, evidence, owners = [] }: ShownFinding,
   title: string,

@@ -43,8 +43,8 @@ interface FindingsViewDeps {
 }
 
 /**
- * The Findings view. Its rows, message, badge, and welcome are drawn from one value, the filtered findings, so that they agree. `stateOf` names the
- * state of the view, and the manifest has a welcome for each. `filtering` has the filter and the grouping, `findingItems` makes the rows.
+ * Rows, message, badge, and welcome are drawn from one value, the filtered findings, so that they
+ * agree. `stateOf` names the state of the view, and the manifest has a welcome for each.
  */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
@@ -94,7 +94,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   );
 }
 
-/** Applies settings and filter. A comparison, and a filter by triage or acceptance, also shows settled findings. */
+/** A comparison, and a filter by triage or acceptance, also shows settled findings. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
@@ -117,7 +117,7 @@ function setContext(key: string, value: unknown): void {
   void vscode.commands.executeCommand('setContext', `whitebox.${key}`, value);
 }
 
-/** The values of `whitebox.findingsView` in the manifest's conditions. */
+/** `whitebox.findingsView` in the manifest's conditions. */
 type FindingsState =
   | 'shown'
   | 'reading'
@@ -138,7 +138,7 @@ type FindingsState =
   | 'cleared'
   | 'none';
 
-/** `runs` are the runs of the open folders, the latest first. */
+/** `runs` are those of the open folders, the latest first. */
 export function stateOf(
   findings: Pick<FindingStore, 'shownRuns' | 'reading'>,
   filtered: FilteredFindings,
@@ -155,7 +155,6 @@ export function stateOf(
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? stateOfEnded(runs);
 }
 
-/** The state after the latest ended run, if no findings are shown. */
 function stateOfEnded(runs: readonly Run[]): FindingsState {
   const [latest] = runs;
   if (latest !== undefined && mayContinue(latest)) return 'limited';
@@ -168,7 +167,7 @@ function mayContinue(run: Run): boolean {
   return hasHitCreditLimit(run) && continuationsOf(run).get('continueAssessment') === true;
 }
 
-/** The state of the unfinished runs; a run that waits for a person comes first. */
+/** A run that waits for a person comes first. */
 function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   const live = runs.filter(isLive);
   const troubles = live.flatMap(({ trouble }) => trouble ?? []);
@@ -181,10 +180,7 @@ function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   return runs.length > 0 ? 'preparing' : undefined;
 }
 
-/**
- * Writes message, description and badge of the view. An empty view gets no message, which would replace its
- * welcome.
- */
+/** A message would replace the welcome of an empty view. */
 export function describeFindings(
   view: vscode.TreeView<unknown>,
   state: FindingsState,
@@ -210,7 +206,6 @@ export function describeFindings(
   view.badge = open === 0 ? undefined : { value: open, tooltip: t('Open findings: {0}', formatNumber(open)) };
 }
 
-/** The runs of the findings with commits and notes, or the two compared runs. */
 export function describeRuns(findings: FindingStore): string[] {
   const comparison = findings.comparison();
   if (comparison !== undefined) {
@@ -314,7 +309,6 @@ function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFi
   ];
 }
 
-/** How many findings *Changed on this branch* hides, and how many it shows without a comparison. */
 function describeBranch({ filter, branch }: Filtering, displayed: readonly ShownFinding[]): string[] {
   if (filter.changedOnBranch !== true || branch.kind !== 'known') return [];
   const counts = Map.groupBy(displayed, (shown) => branch.changeOf(shown));

@@ -4,11 +4,10 @@ import type { Place } from '../../finding.ts';
 import { readAsSent } from '../../place/sentFiles.ts';
 import { localPlaceOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
 
-/** A place in what was assessed. `folder` is as the run's target names it, and `path` is relative to it. */
+/** `folder` is as the run's target names it, and `path` is relative to it. */
 export interface AssessedPlace {
   readonly folder: string;
   readonly path: string;
-  /** Of the file, if it is known what was sent of it. */
   readonly sha256?: string | undefined;
   /** With all four members; absent if the line is unknown. */
   readonly region?: Region | undefined;
@@ -18,7 +17,7 @@ export interface AssessedPlace {
 
 export type AssessedPlaces = ReadonlyMap<Place, AssessedPlace>;
 
-/** The places of findings whose file is known: the lines of the result, in the text that the finding's own run was sent. */
+/** Lines are those of the result, in the text that the finding's own run was sent. */
 export async function readAssessedPlaces(
   findings: readonly ShownFinding[],
   runFolderOf: (runId: string) => string,
@@ -69,8 +68,9 @@ const factor = 37;
 const endOfFile = 0xffff;
 
 /**
- * The `primaryLocationLineHash` of lines, as GitHub's `upload-sarif` action computes it (github/codeql-action, `src/fingerprints.ts`): in hex, a polynomial
- * over 100 characters from the start of the line without spaces and tabs, and then how many lines up to here have it.
+ * GitHub's `primaryLocationLineHash` (github/codeql-action, `src/fingerprints.ts`): in hex, a
+ * polynomial over 100 characters from the start of the line without spaces and tabs, and then how
+ * many lines up to here have it.
  */
 export function hashLines(
   text: string,

@@ -40,13 +40,12 @@ interface CodeScanningSource {
   readonly listed: readonly DetailedFinding[];
   readonly assessed: AssessedPlaces;
   readonly repository: AssessedRepository;
-  /** What `readMainFile` returns. */
   readonly mainFile: AssessedPlace;
 }
 
 const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
-/** GitHub requires one file in the repository and a region for each result, and matches alerts by the line's hash. */
+/** GitHub requires a file in the repository and a region for each result. */
 export function toCodeScanning(
   { source, listed, assessed, repository, mainFile }: CodeScanningSource,
   tool: ExportTool,
@@ -86,7 +85,7 @@ export function toCodeScanning(
   return toLog(source, tool, { all, assessed: places, locate, ofRun });
 }
 
-/** The file that stands for the repository: of the files sent, the one that tells about it, else the first one. */
+/** It stands for the repository: the file that tells about it, else the first one. */
 export async function readMainFile(
   run: Run,
   { folders }: AssessedRepository,

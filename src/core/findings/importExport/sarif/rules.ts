@@ -15,7 +15,7 @@ const maxId = 255;
 /** GitHub refuses a rule with more than 20 tags. */
 const maxTags = 20;
 
-/** The same in every run for the same weakness; never the title, which a model may reword. */
+/** It is never the title, which a model may reword. */
 export function toRuleId({ rule, cwes: [cwe], perspective }: Finding): string {
   const id = rule ?? (cwe === undefined ? perspective : `CWE-${String(cwe)}`);
   return id?.slice(0, maxId).toWellFormed() || 'unclassified';
@@ -51,7 +51,7 @@ function describe(id: string): string {
   return `Findings of the kind ${id}`;
 }
 
-/** From 0 to 10: the finding's CVSS score if it fits the severity, else a typical score; undefined if unrated. */
+/** The CVSS score if it fits the severity, else a typical score; undefined if unrated. */
 export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cvss'>): number | undefined {
   if (severity === 'unrated') return undefined;
   const { from, below, usual } = bands[severity];
@@ -59,7 +59,7 @@ export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cv
   return score !== undefined && score >= from && score < below ? score : usual;
 }
 
-/** The level of a failure. SARIF has no level for a failure without impact (2.1.0, 3.27.10). */
+/** SARIF has no level for a failure without impact (2.1.0, 3.27.10). */
 export function toLevel(severity: Severity): 'error' | 'warning' | 'note' {
   if (severity === 'unrated') return 'warning';
   const rank = severityRank(severity);
@@ -72,7 +72,7 @@ export function toMessage({ id, title }: Finding, { description }: Details): str
   return escapeMessage(`${first}${rest}`);
 }
 
-/** Ends a text with a period, since GitHub shows only the first sentence where space is short. */
+/** GitHub shows only the first sentence where space is short. */
 function toSentence(text: string): string {
   return /[.!?。！？]$/.test(text) ? text : `${text}.`;
 }

@@ -21,9 +21,10 @@ import type { AssessedPlace, AssessedPlaces } from './assessedPlaces.ts';
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
 /*
- * Both forms of SARIF 2.1.0 say what was assessed: places and hashes are those of the sent text. This form has everything about a run's findings, and paths
- * from the assessed folder; with several folders, each is a folder below the base. `codeScanning` has what GitHub accepts, and paths from the root of a
- * repository. `toLog` makes what they have in common. Sections are those of the standard.
+ * Both forms of SARIF 2.1.0 say what was assessed: places and hashes are those of the sent text.
+ * This form has everything, and paths from the assessed folder; of several folders, each is one
+ * below the base. `codeScanning` has what GitHub accepts, and paths from the root of a repository.
+ * Sections are those of the standard.
  */
 
 export interface ExportTool {
@@ -31,7 +32,7 @@ export interface ExportTool {
   readonly version: string;
 }
 
-/** An assessed folder; `path` is from where the paths of a log start, and empty for that folder itself. */
+/** `path` is from where the paths of a log start, and empty for that folder itself. */
 export interface LogFolder {
   readonly folder: string;
   readonly name: string;
@@ -41,16 +42,15 @@ export interface LogFolder {
 interface LogForm {
   readonly all: readonly DetailedFinding[];
   readonly assessed: AssessedPlaces;
-  /** Undefined for a place that the form leaves out. */
+  /** Undefined for a place that is left out. */
   readonly locate: (place: Place) => PhysicalLocation | undefined;
-  /** Of a result, beside what every log has. */
   readonly more?: (shown: DetailedFinding) => Partial<Result>;
   readonly ofRun?: Partial<Run>;
 }
 
 export const sourceRoot = '%SRCROOT%';
 
-/** A log with everything about a run's findings; the same findings always give the same text. */
+/** The same findings always give the same text. */
 export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: ExportTool): Log {
   const { targets } = source.run;
   const all = [...source.shown, ...(source.absent ?? [])];
@@ -113,7 +113,7 @@ export function locationIn(
   return base && { uri: toRelativeUri(`${base.path}/${found.path}`), uriBaseId: sourceRoot };
 }
 
-/** A log with what every form has: the tool with its rules, the invocation, files with hashes, and results with messages, places, and fingerprints. */
+/** What both forms have. */
 export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locate, ...form }: LogForm): Log {
   const { run } = source;
   const rules = Map.groupBy(
@@ -189,7 +189,10 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
   };
 }
 
-/** GitHub merges results with the same rule, file, and hash, so a hash that two results of a rule share is replaced by the fingerprint. */
+/**
+ * GitHub merges results with the same rule, file, and hash: a hash that two results of a rule share
+ * is replaced by the fingerprint.
+ */
 function hashesOf(all: readonly DetailedFinding[], assessed: AssessedPlaces): readonly string[] {
   const rows = all.map(({ finding, fingerprint }) => {
     const [main] = mainPlacesOf(finding);
@@ -207,7 +210,6 @@ function hashesOf(all: readonly DetailedFinding[], assessed: AssessedPlaces): re
   });
 }
 
-/** What a reader has to know about all results. */
 function notesOf({ run, shown, cut }: ShownRun): Notification[] {
   const notes = run.targets.flatMap(({ name, commit }): Notification[] => {
     if (commit?.dirty !== true) return [];
