@@ -18,9 +18,8 @@ export const storeOfRuns = (...all: readonly Run[]): RunStore =>
     all: () => all,
     get: (id: string) => all.find((run) => run.id === id),
     reload: () => Promise.resolve(),
-    foreign: () => [],
+    unread: () => [],
     onDidChange: never,
-    onDidChangeOther: never,
   });
 
 /** A store of these findings, which do not change. */

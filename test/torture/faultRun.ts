@@ -58,8 +58,8 @@ export async function playPlan(
     });
     window.setToken(token);
     forgetWaits(sent);
-    window.store.onDidChange(([{ targets }]) => {
-      for (const { upload } of targets) if (upload !== undefined) known.add(upload.fileId);
+    window.store.onDidChange(([run]) => {
+      for (const { upload } of run?.targets ?? []) if (upload !== undefined) known.add(upload.fileId);
     });
     windows.push(window);
     return window;

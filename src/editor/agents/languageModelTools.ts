@@ -48,7 +48,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
       return { runs: findings.shownRuns(), place: (shown) => Promise.resolve(shown) };
     },
     withDetails: (shown) => findings.withDetails(shown),
-    runs: () => ({ runs: runs.all(), unread: runs.foreign().length }),
+    runs: () => ({ runs: runs.all(), unread: runs.unread().length }),
     confirmationsOf: (shown) => findings.confirmationsOf(shown),
     branch,
     clock,

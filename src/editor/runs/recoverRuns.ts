@@ -104,19 +104,23 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
 
 /** While runs can't be saved, says so above the Runs view, and once in a message. Called before the first reload, which may find the problem. */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
-  let wasShown = false;
-  return runs.onDidChangeOther(() => {
+  let shown: string | undefined;
+  let hasWarned = false;
+  return runs.onDidChange(() => {
     const { problem } = runs;
-    const message =
-      problem === undefined
-        ? ''
-        : t(
-            'VS Code can’t write to this extension’s storage ({0}). Check the free disk space and your permissions. Until VS Code can write to it, no run can start, and runs are shown as last saved.',
-            problem,
-          );
+    if (problem === shown) return;
+    shown = problem;
+    if (problem === undefined) {
+      view.message = '';
+      return;
+    }
+    const message = t(
+      'VS Code can’t write to this extension’s storage ({0}). Check the free disk space and your permissions. Until VS Code can write to it, no run can start, and runs are shown as last saved.',
+      problem,
+    );
     view.message = message;
-    if (problem === undefined || wasShown) return;
-    wasShown = true;
+    if (hasWarned) return;
+    hasWarned = true;
     void showWarning(message, showLog());
   });
 }

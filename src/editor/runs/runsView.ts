@@ -20,7 +20,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
 import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
 import { needsToken } from '../../core/run/state/trouble.ts';
-import { type ForeignRun } from '../../core/run/disk/journal.ts';
+import type { UnreadRun } from '../../core/run/disk/journal.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import {
   attentionLabel,
@@ -66,7 +66,7 @@ export function showRuns(
         const byFolders = Map.groupBy(runs.all(), foldersOf);
         return [
           ...[...byFolders].map(([key, runsOfFolders]) => toFolderNode(key, runsOfFolders)),
-          ...runs.foreign().map((run) => toLine(foreignItem(run))),
+          ...runs.unread().map((run) => toLine(unreadItem(run))),
         ];
       }
       if (element.kind === 'folder')
@@ -119,7 +119,6 @@ export function showRuns(
   return vscode.Disposable.from(
     changes,
     renderRuns(runs, render),
-    runs.onDidChangeOther(render),
     tracker.onDidFailToKeep(render),
     unread,
   );
@@ -156,16 +155,19 @@ function folderItem({ key, name, latestId }: FolderNode): vscode.TreeItem {
   return item;
 }
 
-/** The row of a run that a newer version made. No command works on it. */
-function foreignItem({ id, createdAt }: ForeignRun): vscode.TreeItem {
+/** No command works on the row of an unread run. */
+function unreadItem({ id, createdAt, state }: UnreadRun): vscode.TreeItem {
   const label = createdAt === undefined ? id : formatTime(createdAt);
   const item = new vscode.TreeItem(label);
-  item.id = `foreign:${id}`;
-  item.description = t('created by a newer version');
-  item.iconPath = new vscode.ThemeIcon('versions');
-  const why = t(
-    'This run was created by a newer version of this extension, so this version leaves it unchanged. To see the run, update the extension.',
-  );
+  item.id = `unread:${id}`;
+  const isNewer = state === 'newer';
+  item.description = isNewer ? t('created by a newer version') : t('can’t be read');
+  item.iconPath = new vscode.ThemeIcon(isNewer ? 'versions' : 'warning');
+  const why = isNewer
+    ? t(
+        'This run was created by a newer version of this extension, so this version leaves it unchanged. To see the run, update the extension.',
+      )
+    : t('VS Code can’t read the file of this run. The log has the cause.');
   item.tooltip = why;
   item.accessibilityInformation = { label: [label, why].join(', ') };
   return item;

@@ -5,19 +5,30 @@ import { systemCode } from '../../errors.ts';
 import { readIfThere } from '../../files.ts';
 import { idSchema, journalVersion, type Run, runSchema, workflowSchema } from '../state/run.ts';
 
-const foreignSchema = z.object({
+const newerSchema = z.object({
   id: idSchema,
   version: z.number(),
   workflow: z.string(),
   createdAt: z.catch(z.optional(z.number()), undefined),
 });
-/** A run in a journal of a later version, of an unknown workflow, or with a value that only a later version knows; shown, and never changed. */
-export type ForeignRun = Pick<z.infer<typeof foreignSchema>, 'id' | 'createdAt'>;
+/**
+ * A run whose journal is of a later version, of an unknown workflow, has a value that only a later
+ * version knows, or cannot be read. It is shown, and never changed.
+ */
+export interface UnreadRun {
+  readonly state: 'newer' | 'unreadable';
+  readonly id: string;
+  readonly createdAt?: number | undefined;
+}
 
-export type Journal = { readonly run: Run } | { readonly foreign: ForeignRun };
+export type Row = Run | UnreadRun;
+
+export function isRead(row: Row): row is Run {
+  return row.state !== 'newer' && row.state !== 'unreadable';
+}
 
 /** Undefined for a damaged journal. */
-export function parseJournal(text: string): Journal | undefined {
+export function parseJournal(text: string): Row | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -25,12 +36,14 @@ export function parseJournal(text: string): Journal | undefined {
     return undefined;
   }
   const run = runSchema.safeParse(value);
-  if (run.success) return { run: run.data };
-  const foreign = foreignSchema.safeParse(value);
-  if (!foreign.success) return undefined;
-  const { version, workflow } = foreign.data;
+  if (run.success) return run.data;
+  const newer = newerSchema.safeParse(value);
+  if (!newer.success) return undefined;
+  const { version, workflow, id, createdAt } = newer.data;
   const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
-  return isOurs && !run.error.issues.every(isUnknownValue) ? undefined : { foreign: foreign.data };
+  return isOurs && !run.error.issues.every(isUnknownValue)
+    ? undefined
+    : { state: 'newer', id, createdAt };
 
   /** A state, language or type of a later version. */
   function isUnknownValue({ code, path }: z.core.$ZodIssue): boolean {
@@ -55,14 +68,14 @@ export async function readRuns(root: string): Promise<RunsOnDisk> {
   for (const id of await runFolders(root)) {
     const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
     if (text === undefined) continue; // not written yet, or removed meanwhile
-    const journal = parseJournal(text);
-    if (journal !== undefined && 'run' in journal && journal.run.id === id) runs.push(journal.run);
+    const row = parseJournal(text);
+    if (row !== undefined && isRead(row) && row.id === id) runs.push(row);
     else unread += 1;
   }
   return { runs: runs.sort(newestFirst), unread };
 }
 
-export function newestFirst(one: ForeignRun, other: ForeignRun): number {
+export function newestFirst(one: Row, other: Row): number {
   return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
 }
 

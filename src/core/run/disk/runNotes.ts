@@ -37,11 +37,11 @@ export class RunNotes {
     return this.#all().find(({ id, intendedAt }) => id === run.id && intendedAt === run.intendedAt)?.runId;
   }
 
-  /** Notes of runs that no journal has, nor can take from them. */
+  /** Notes whose run has no journal here, not even an unread one. */
   lost(store: RunStore): RunNote[] {
     const known = new Set(store.all().map((run) => runIdOf(run) ?? this.runIdFor(run)));
-    const foreign = new Set(store.foreign().map(({ id }) => id));
-    return this.#all().filter(({ runId, id = '' }) => !known.has(runId) && !foreign.has(id));
+    const unread = new Set(store.unread().map(({ id }) => id));
+    return this.#all().filter(({ runId, id = '' }) => !known.has(runId) && !unread.has(id));
   }
 
   async forget(runId: string): Promise<void> {

@@ -17,9 +17,13 @@ import { type Clock, type Disposable, Emitter, type Event, type Logger } from '.
 import { advance, type RunEvent } from '../state/advance.ts';
 import { type RequireLock, withLock } from './lock.ts';
 import { idSchema, type Run } from '../state/run.ts';
-import { type ForeignRun, type Journal, newestFirst, parseJournal, runFolders } from './journal.ts';
+import { isRead, newestFirst, parseJournal, type Row, runFolders, type UnreadRun } from './journal.ts';
 
-export type ChangedRuns = readonly [Run, ...Run[]];
+interface Known {
+  readonly row: Row;
+  /** Of the journal as last read or written here. */
+  readonly mark?: string | undefined;
+}
 
 /** Windows shows no file for a moment while a program replaces it. */
 const secondLookMs = 20;
@@ -29,12 +33,8 @@ export class RunStore {
   readonly #root: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #runs = new Map<string, Run>();
-  readonly #foreign = new Map<string, ForeignRun>();
-  /** The mark (`markOf`) of each journal as last read or written here. */
-  readonly #seen = new Map<string, string>();
-  readonly #change: Emitter<ChangedRuns>;
-  readonly #otherChange: Emitter<undefined>;
+  readonly #rows = new Map<string, Known>();
+  readonly #change: Emitter<readonly Run[]>;
   #problem: string | undefined;
 
   constructor(root: string, deps: { clock: Clock; log: Logger }) {
@@ -42,34 +42,37 @@ export class RunStore {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#change = new Emitter(deps.log);
-    this.#otherChange = new Emitter(deps.log);
     this.onDidChange = this.#change.event;
-    this.onDidChangeOther = this.#otherChange.event;
   }
 
-  /** Once for each reading or write, with all runs that it changed or removed. */
-  readonly onDidChange: Event<ChangedRuns>;
-
-  /** For a foreign run that appears or disappears, and for another `problem`. */
-  readonly onDidChangeOther: Event<undefined>;
+  /**
+   * Once for each reading or write, with all runs that it changed or removed: none where only
+   * unread runs or `problem` changed.
+   */
+  readonly onDidChange: Event<readonly Run[]>;
 
   /** Newest first. */
   all(): readonly Run[] {
-    return [...this.#runs.values()].sort(newestFirst);
+    return this.#list().filter(isRead);
   }
 
-  /** Runs that only another version understands, newest first; their journals are never changed. */
-  foreign(): readonly ForeignRun[] {
-    return [...this.#foreign.values()].sort(newestFirst);
+  /** Newest first. */
+  unread(): readonly UnreadRun[] {
+    return this.#list().filter((row) => !isRead(row));
+  }
+
+  #list(): readonly Row[] {
+    return Array.from(this.#rows.values(), ({ row }) => row).sort(newestFirst);
   }
 
   get(id: string): Run | undefined {
-    return this.#runs.get(id);
+    const row = this.#rows.get(id)?.row;
+    return row !== undefined && isRead(row) ? row : undefined;
   }
 
-  /** True also for a foreign run. */
+  /** True also for an unread run. */
   has(id: string): boolean {
-    return this.#runs.has(id) || this.#foreign.has(id);
+    return this.#rows.has(id);
   }
 
   folderOf(id: string): string {
@@ -101,9 +104,9 @@ export class RunStore {
   async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
     // What no window can write does not change after the first reading.
-    if (this.#problem !== undefined && this.#runs.size > 0) return;
-    const ids = new Set([...(await this.#folders()), ...this.#runs.keys(), ...this.#foreign.keys()]);
-    for (const run of this.#runs.values()) if (!isOpen(run)) ids.delete(run.id);
+    if (this.#problem !== undefined && this.all().length > 0) return;
+    const ids = new Set([...(await this.#folders()), ...this.#rows.keys()]);
+    for (const run of this.all()) if (!isOpen(run)) ids.delete(run.id);
     await this.#readAll(ids);
   }
 
@@ -123,7 +126,7 @@ export class RunStore {
   /** Rereads a journal; undefined when there is no such run. */
   async refresh(id: string): Promise<Run | undefined> {
     this.#fire(await this.#read(id));
-    return this.#runs.get(id);
+    return this.get(id);
   }
 
   /** Sortable by time, and random: windows need not agree on it. */
@@ -134,11 +137,11 @@ export class RunStore {
 
   /** Writes the first journal of a run, unless another window has: then that one is returned. */
   async create(run: Run): Promise<Run> {
-    if (this.#foreign.has(run.id)) throw new AssessmentError('busyElsewhere');
+    if (this.has(run.id) && this.get(run.id) === undefined) throw new AssessmentError('busyElsewhere');
     await makePrivateFolder(this.folderOf(run.id));
     const created = await this.#locked(run.id, async (requireLock) => {
       this.#fire(await this.#read(run.id));
-      const known = this.#runs.get(run.id);
+      const known = this.get(run.id);
       if (known === undefined) await this.#write(run, requireLock);
       return known ?? run;
     });
@@ -169,7 +172,7 @@ export class RunStore {
     this.#problem = problem;
     if (problem === undefined) this.#log.info('Runs can be saved again');
     else this.#log.warn(`Runs cannot be saved: ${problem}`);
-    this.#otherChange.fire(undefined);
+    this.#change.fire([]);
   }
 
   async #advance(id: string, event: RunEvent): Promise<{ run: Run; changed: boolean }> {
@@ -202,35 +205,38 @@ export class RunStore {
   }
 
   async #readAll(ids: Iterable<string>): Promise<void> {
-    const changed: Run[] = [];
+    const changed: Row[] = [];
     for (const id of ids) {
       try {
         changed.push(...(await this.#read(id)));
       } catch (error) {
+        const state = this.#rows.get(id)?.row.state;
+        if (state === 'unreadable') continue;
+        if (state === undefined) changed.push(...this.#set({ row: { state: 'unreadable', id } }));
         this.#log.error(`The journal of run ${id} could not be read: ${systemCode(error) ?? String(error)}`);
       }
     }
     this.#fire(changed);
   }
 
-  #fire([first, ...rest]: readonly Run[]): void {
-    if (first !== undefined) this.#change.fire([first, ...rest]);
+  #fire(changed: readonly Row[]): void {
+    if (changed.length > 0) this.#change.fire(changed.filter(isRead));
   }
 
   async #require(id: string): Promise<Run> {
     this.#fire(await this.#read(id));
-    const run = this.#runs.get(id);
+    const run = this.get(id);
     if (run === undefined) throw new AssessmentError('notFound', { subject: id });
     return run;
   }
 
   async #write(run: Run, requireLock: RequireLock): Promise<void> {
     const path = this.#journal(run.id);
-    const before = this.#seen.get(run.id);
+    const before = this.#rows.get(run.id)?.mark;
     const isAsRead = async (): Promise<boolean> => (await markOf(path)) === before;
     const text = `${JSON.stringify(run, undefined, 1)}\n`;
-    this.#seen.set(run.id, await writeFileAtomic(path, text, () => requireLock(isAsRead)));
-    this.#runs.set(run.id, run);
+    const mark = await writeFileAtomic(path, text, () => requireLock(isAsRead));
+    this.#set({ row: run, mark });
     await this.#touchFolder(run.id);
     this.#fire([run]);
   }
@@ -245,41 +251,23 @@ export class RunStore {
     }
   }
 
-  /** Returns the run that has changed, if it has. */
-  async #read(id: string): Promise<Run[]> {
+  /** Returns what has changed. */
+  async #read(id: string): Promise<Row[]> {
     const path = this.#journal(id);
     for (;;) {
-      const seen = this.#seen.get(id);
-      const mark = (await markOf(path)) ?? (this.has(id) ? await this.#lookAgain(path) : undefined);
-      if (mark !== undefined && seen === mark) return [];
+      const known = this.#rows.get(id);
+      const mark = (await markOf(path)) ?? (known && (await this.#lookAgain(path)));
+      if (mark !== undefined && known?.mark === mark) return [];
       const text = mark === undefined ? undefined : await readIfThere(path);
       // What was written here meanwhile is newer.
-      if (this.#seen.get(id) !== seen) continue;
-      if (mark === undefined || text === undefined) return this.#forget(id);
-      return this.#take(id, mark, parseJournal(text)) ?? this.#setAside(id);
+      if (this.#rows.get(id) !== known) continue;
+      if (text === undefined) return this.#forget(id);
+      const row = parseJournal(text);
+      if (row?.id === id) return this.#set({ row, mark });
+      const aside = await quarantine(path, this.#clock.now());
+      this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
+      return this.#forget(id);
     }
-  }
-
-  /** Undefined for a damaged journal. */
-  #take(id: string, mark: string, journal: Journal | undefined): Run[] | undefined {
-    if (journal !== undefined && 'run' in journal && journal.run.id === id) {
-      this.#forgetForeign(id);
-      this.#seen.set(id, mark);
-      this.#runs.set(id, journal.run);
-      return [journal.run];
-    }
-    if (journal === undefined || !('foreign' in journal) || journal.foreign.id !== id) return undefined;
-    const forgotten = this.#forget(id);
-    this.#seen.set(id, mark);
-    this.#foreign.set(id, journal.foreign);
-    this.#otherChange.fire(undefined);
-    return forgotten;
-  }
-
-  async #setAside(id: string): Promise<Run[]> {
-    const aside = await quarantine(this.#journal(id), this.#clock.now());
-    this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
-    return this.#forget(id);
   }
 
   /** The mark of a known journal that was not there a moment ago. Throws `storage` if all runs are gone: then the disk is. */
@@ -291,17 +279,16 @@ export class RunStore {
     return mark;
   }
 
-  /** Returns the run, unless it was forgotten before. */
-  #forget(id: string): Run[] {
-    const removed = this.#runs.get(id);
-    this.#runs.delete(id);
-    this.#seen.delete(id);
-    this.#forgetForeign(id);
-    return removed === undefined ? [] : [removed];
+  #set(known: Known): Row[] {
+    const forgotten = isRead(known.row) ? [] : this.#forget(known.row.id);
+    this.#rows.set(known.row.id, known);
+    return [...forgotten, known.row];
   }
 
-  #forgetForeign(id: string): void {
-    if (this.#foreign.delete(id)) this.#otherChange.fire(undefined);
+  #forget(id: string): Row[] {
+    const known = this.#rows.get(id);
+    this.#rows.delete(id);
+    return known === undefined ? [] : [known.row];
   }
 
   #journal(id: string): string {

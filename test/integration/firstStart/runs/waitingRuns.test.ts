@@ -130,12 +130,12 @@ describe('runs that wait for the user', () => {
 
   it('F66 that cannot be saved show the cause above them while it lasts, and warn once', () => {
     const view = partly<vscode.TreeView<unknown>>({ message: '' });
-    const changed = new vscode.EventEmitter<undefined>();
-    const runs = { problem: undefined as string | undefined, onDidChangeOther: changed.event };
+    const changed = new vscode.EventEmitter<readonly Run[]>();
+    const runs = { problem: undefined as string | undefined, onDidChange: changed.event };
     const shown = showStorageProblem(runs as RunStore, { view, fill: () => undefined });
     const above = ['EROFS', undefined, 'EROFS'].map((problem) => {
       runs.problem = problem;
-      changed.fire(undefined);
+      changed.fire([]);
       return view.message;
     });
     shown.dispose();
@@ -145,6 +145,20 @@ describe('runs that wait for the user', () => {
     assert.deepEqual(
       messages.shown.map(({ text, severity }) => [text, severity]),
       [[message, 'Warning']],
+    );
+  });
+
+  it('F65 F99 of a newer version, and those that can’t be read, have rows that say so', async () => {
+    const unread = (['newer', 'unreadable'] as const).map((state) => ({ state, id: state }));
+    const { tree } = showOf({ ...storeOfRuns(), unread: () => unread } as RunStore);
+    const nodes = (await tree.getChildren()) ?? [];
+    const rows = await Promise.all(nodes.map(async (node) => tree.getTreeItem(node)));
+    assert.deepEqual(
+      rows.map(({ label, description }) => [label, description]),
+      [
+        ['newer', 'created by a newer version'],
+        ['unreadable', 'can’t be read'],
+      ],
     );
   });
 

@@ -50,8 +50,8 @@ describe('a window that is closed', () => {
 
   test('F46 before it sends its intended dispatch has started nothing, and says so', async (t) => {
     const { fixture, window } = await setUpWindow(t);
-    window.store.onDidChange(([{ state }]) => {
-      if (state === 'dispatching') window.tracker.dispose();
+    window.store.onDidChange(([run]) => {
+      if (run?.state === 'dispatching') window.tracker.dispose();
     });
     await window.start();
     const run = await findNext(t, fixture, window);

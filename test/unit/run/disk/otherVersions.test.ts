@@ -54,7 +54,7 @@ describe('a journal of another version', () => {
       notes.follow(next.store);
       await stayAwake(fixture, 26);
       await fixture.passUntil(next.tracker.resume());
-      assert.deepEqual([next.store.all(), next.store.foreign().map((run) => run.id)], [[], [id]]);
+      assert.deepEqual([next.store.all(), next.store.unread().map((run) => run.id)], [[], [id]]);
       assert.equal(await readFile(join(folder, 'run.json'), 'utf8'), text);
       const kept = (await readdir(folder)).filter((name) => !/^(lease|lock)$/.test(name));
       assert.deepEqual(kept.toSorted(), ['archive-0.tar.gz', 'run.json']);
@@ -77,15 +77,15 @@ describe('a journal of another version', () => {
       const { id } = runOf.succeeded;
       const text = await rewrite(fixture, id, (journal) => ({ ...journal, ...change }));
       await store.reload();
-      assert.deepEqual([store.all(), store.foreign().map((run) => run.id)], [[], [id]]);
+      assert.deepEqual([store.all(), store.unread().map((run) => run.id)], [[], [id]]);
       assert.equal(await readFile(join(fixture.root, id, 'run.json'), 'utf8'), text);
     });
 
   test('F99 fires an event when it appears and when it disappears', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heard: string[][] = [];
-    window.store.onDidChangeOther(() => heard.push(window.store.foreign().map(({ id }) => id)));
     const { id } = await trackRemoteRun(fixture, window);
+    window.store.onDidChange(() => heard.push(window.store.unread().map((run) => run.id)));
     await rewrite(fixture, id, (journal) => ({ ...journal, version: 2 }));
     await window.store.reload();
     await rewrite(fixture, id, (journal) => ({ ...journal, version: 1 }));

@@ -90,7 +90,7 @@ describe('the run store', () => {
     });
   }
 
-  test('F65 reads the other journals if one is unreadable', async (t) => {
+  test('F65 reads the other journals if one is unreadable, and lists that one as such', async (t) => {
     const { root } = await storeWith(t, named('other'));
     await mkdir(join(root, 'one', 'run.json'), { recursive: true });
     const { store, lines } = open(root);
@@ -99,7 +99,14 @@ describe('the run store', () => {
       store.all().map(({ id }) => id),
       ['other'],
     );
-    assert.ok(lines.some((line) => line.includes('one')));
+    await store.reload();
+    assert.equal(lines.filter((line) => line.includes('one')).length, 1);
+    assert.deepEqual(store.unread(), [{ state: 'unreadable', id: 'one' }]);
+    assert.deepEqual(await store.foldersWithoutJournal(), [], 'it is not cleaned up');
+    await assert.rejects(store.create(named('one')), { kind: 'busyElsewhere' });
+    await rm(join(root, 'one'), { recursive: true });
+    await store.reload();
+    assert.deepEqual(store.unread(), []);
   });
 
   test(
@@ -148,7 +155,7 @@ describe('the run store', () => {
   test('removes a run at once, also without a folder, and fires no event for disposed listeners', async (t) => {
     const { root, store } = await storeWith(t, named('one'), named('other'));
     const heard: string[] = [];
-    const listening = store.onDidChange(([{ id }]) => heard.push(id));
+    const listening = store.onDidChange((changed) => heard.push(...changed.map(({ id }) => id)));
     await rm(join(root, 'one'), { recursive: true });
     await store.remove('one');
     assert.deepEqual([store.get('one'), heard], [undefined, ['one']]);
@@ -183,7 +190,7 @@ describe('the run store', () => {
     store.onDidChange(() => {
       throw new Error('an invented listener fails');
     });
-    store.onDidChange(([{ state }]) => heard.push(state));
+    store.onDidChange((changed) => heard.push(...changed.map(({ state }) => state)));
     const run = await store.apply(uploadingRun.id, { type: 'renamed', label: 'Before', at: 2 });
     assert.equal(run.label, 'Before');
     assert.deepEqual([changes.length, heard], [2, ['preparing']]);

@@ -7,7 +7,7 @@ import { openWindow, type RunWindow, setUpWindow } from '../runWindow.ts';
 function untilMade(window: RunWindow, isReached: (run: Run) => boolean): Promise<Run> {
   return new Promise((resolve) => {
     window.store.onDidChange(([run]) => {
-      if (isReached(run)) resolve(run);
+      if (run !== undefined && isReached(run)) resolve(run);
     });
   });
 }

@@ -165,8 +165,8 @@ describe('a dispatch', () => {
 
   test('F49 with a connection refused for ever fails the run, since nothing was started', async (t) => {
     const { fixture, window } = await setUpWindow(t);
-    window.store.onDidChange(([{ state }]) => {
-      if (state === 'dispatching') t.after(fixture.pullCable());
+    window.store.onDidChange(([run]) => {
+      if (run?.state === 'dispatching') t.after(fixture.pullCable());
     });
     const run = await window.start();
     assert.ok(run.state === 'failed');

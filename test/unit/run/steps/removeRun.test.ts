@@ -132,8 +132,8 @@ describe('a removed run', () => {
       const remover = by === 'another window' ? openWindow(t, fixture) : window;
       fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall' } });
       const reserved = new Promise<string>((resolve) => {
-        window.store.onDidChange(([{ id, targets }]) => {
-          if (targets[0]?.upload !== undefined) resolve(id);
+        window.store.onDidChange(([run]) => {
+          if (run?.targets[0]?.upload !== undefined) resolve(run.id);
         });
       });
       const start = window.tracker.start(await window.assessment()).catch(() => undefined);
