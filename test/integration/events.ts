@@ -9,6 +9,8 @@ export type IntegrationEvent =
   | { readonly kind: 'retried'; readonly title: string; readonly error: string }
   /** The test has passed, but not at first. */
   | { readonly kind: 'passedAgain'; readonly title: string }
+  /** Nothing has caught this error of another extension. */
+  | { readonly kind: 'uncaught'; readonly error: string }
   /** How long a test file took, or a suite of it. */
   | { readonly kind: 'file'; readonly file: string; readonly ms: number }
   | { readonly kind: 'end' };

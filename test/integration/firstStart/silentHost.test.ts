@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { runInThisContext } from 'node:vm';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { systemClock } from '../../../src/core/ports.ts';
@@ -48,4 +51,10 @@ describe('F169 an extension that does not answer', () => {
     assert.match(messages.shown[0]?.text ?? '', /The request was copied to the clipboard/);
     assert.match(await vscode.env.clipboard.readText(), /^Fix this\./);
   });
+});
+
+it('an error that another extension does not catch fails no test', async () => {
+  const filename = path.join(vscode.env.appRoot, 'extensions', 'invented', 'main.js');
+  runInThisContext("setImmediate(() => { throw new Error('not caught'); })", { filename });
+  await setImmediate();
 });

@@ -1,5 +1,7 @@
 // Runs in the extension host: VS Code loads this bundle (see bundle.ts) and calls run().
+import path from 'node:path';
 import Mocha from 'mocha';
+import * as vscode from 'vscode';
 import { grepVariable, report } from '../events.ts';
 import { loadTests } from 'integration-tests';
 
@@ -8,6 +10,10 @@ export async function run(): Promise<void> {
     const mocha = new Mocha({ ui: 'bdd', timeout: 150_000, retries: 1, reporter: Mocha.reporters.Base });
     const grep = process.env[grepVariable];
     if (grep !== undefined) mocha.fgrep(grep);
+    process.setUncaughtExceptionCaptureCallback((error) => {
+      if (isOfOtherExtension(error)) report({ kind: 'uncaught', error: describeError(error) });
+      else for (const take of process.listeners('uncaughtException')) take(error, 'uncaughtException');
+    });
     loadTests((file) => mocha.suite.emit('pre-require', globalThis, file, mocha));
     const retried = new Set<string>();
     await new Promise<void>((resolve) => {
@@ -48,6 +54,17 @@ export async function run(): Promise<void> {
     report({ kind: 'failed', title: 'the integration tests load', ms: 0, error: describeError(error) });
     report({ kind: 'end' });
   }
+}
+
+/**
+ * An error that fails no test of ours. VS Code's Git extension, for one, writes to a Git process that
+ * has ended because a test removed its repository.
+ */
+function isOfOtherExtension({ stack = '' }: Error): boolean {
+  return (
+    stack.includes(path.join(vscode.env.appRoot, 'extensions')) &&
+    !stack.includes(path.resolve(__dirname, '../..'))
+  );
 }
 
 /** As `skipBecause` noted it. */

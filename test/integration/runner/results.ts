@@ -61,14 +61,20 @@ function describeEvent(event: Exclude<IntegrationEvent, { kind: 'end' }>): strin
     case 'passed':
       return `  ✔ ${event.title} (${event.ms} ms)`;
     case 'failed':
-      return `  ✖ ${event.title} (${event.ms} ms)\n${event.error.replaceAll(/^/gmu, '      ')}`;
+      return `  ✖ ${event.title} (${event.ms} ms)\n${indented(event.error)}`;
     case 'retried':
-      return `  - ${event.title}: failed, and is run again\n${event.error.replaceAll(/^/gmu, '      ')}`;
+      return `  - ${event.title}: failed, and is run again\n${indented(event.error)}`;
     case 'skipped':
       return `  - ${event.title}: skipped, ${event.reason}`;
     case 'passedAgain':
       return `  - ${event.title}: passed when it was run again`;
+    case 'uncaught':
+      return `  - an error of another extension was not caught\n${indented(event.error)}`;
     case 'file':
       return undefined;
   }
+}
+
+function indented(error: string): string {
+  return error.replaceAll(/^/gmu, '      ');
 }
