@@ -79,8 +79,8 @@ function untilLabel(until: string): string {
 
 export function proposalsLabel(count: number): string {
   return count === 1
-    ? t('1 new decision came with this folder')
-    : t('{0} new decisions came with this folder', formatNumber(count));
+    ? t('1 new shared decision in this folder')
+    : t('{0} new shared decisions in this folder', formatNumber(count));
 }
 
 export function verdictLabel(verdict: Verdict): string {
@@ -114,12 +114,12 @@ export function evidenceLabel(evidence: Evidence): string {
   const path = visibleLine(evidence.path);
   switch (evidence.kind) {
     case 'asSent':
-      return t('in {0} as uploaded', path);
+      return t('quoted code found in the uploaded {0}', path);
     case 'notAsSent':
       return {
-        quote: t('not in {0} as uploaded', path),
-        line: t('line not in {0} as uploaded', path),
-        file: t('not in the uploaded files: {0}', path),
+        quote: t('quoted code not found in the uploaded {0}', path),
+        line: t('line not found in the uploaded {0}', path),
+        file: t('file not uploaded: {0}', path),
       }[evidence.missing];
     case 'unchecked':
       return {
@@ -135,9 +135,7 @@ export function evidenceLabel(evidence: Evidence): string {
 export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): string {
   return shortfall === 'clipped'
     ? t('in part, because it’s too long. “Show Raw JSON” shows all of it.')
-    : t(
-        'only a little, because its format in the findings file is unknown. “Show Raw JSON” shows all of it.',
-      );
+    : t('only a small part, because VS Code doesn’t know its format. “Show Raw JSON” shows all of it.');
 }
 
 /** Whether the file of a place is here, and how its code has changed. Only the first places of a finding are looked up. */

@@ -118,7 +118,11 @@ export function answerAbout<T>(
   work: PromiseLike<T>,
   options?: Parameters<typeof answerOf>[2],
 ): Promise<T> {
-  return answerOf(work, vscode.l10n.t('The provider of {0}', visibleName(posix.basename(uri.path))), options);
+  return answerOf(
+    work,
+    vscode.l10n.t('The file system provider of {0}', visibleName(posix.basename(uri.path))),
+    options,
+  );
 }
 
 export function openDocument(uri: vscode.Uri): Promise<vscode.TextDocument> {

@@ -40,8 +40,9 @@ export function describeCoverage(coverage: Coverage): string {
   let text = all + coverage.unpacked === 0 ? t('{0}, nothing excluded', files) : files;
   if (others > 0)
     text = t('{0}; excluded by ignore files, settings, or type: {1}', text, formatNumber(others));
-  if (tracked > 0) text = t('{0}; excluded as tracked by Git, but ignored: {1}', text, formatNumber(tracked));
-  if (coverage.trackedUnknown === true) text = t('{0}; tracked by Git, but ignored: unknown', text);
+  if (tracked > 0)
+    text = t('{0}; ignored although tracked by Git, and excluded: {1}', text, formatNumber(tracked));
+  if (coverage.trackedUnknown === true) text = t('{0}; ignored files that Git tracks: unknown', text);
   if (choice > 0) text = t('{0}; excluded by your choice: {1}', text, formatNumber(choice));
   if (secret > 0) text = t('{0}; excluded as suspected secrets: {1}', text, formatNumber(secret));
   if (coverage.unpacked > 0)

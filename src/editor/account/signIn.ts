@@ -106,7 +106,7 @@ function addressQuestion(): Question {
 function organizationQuestion(): Question {
   return {
     prompt: t(
-      'ID of your organization on the service (orgID in its API). Ask the person who set up the service for you.',
+      'ID of your organization on the service (“orgID” in the service’s API). Ask the person who set up the service for you.',
     ),
     placeholder: t('Organization ID'),
     problemIn: (text) => (text.trim() === '' ? t('Enter the organization ID.') : undefined),
@@ -202,7 +202,7 @@ export async function signOut(accounts: Accounts): Promise<void> {
   }
   void showInformation(
     wasSignedIn
-      ? t('Signed out. All tokens were removed from this machine. Runs that have already started continue.')
+      ? t('Signed out. All tokens were deleted from this machine. Runs that have already started continue.')
       : t('You weren’t signed in.'),
   );
 }

@@ -31,7 +31,7 @@ export async function checkWhetherFixed(
   });
   const question = [
     t(
-      'Is the cause of the finding below gone? Follow its attack path in the code as it is now. Answer “gone”, “still there”, or “can’t be decided”, and name the lines that show it. Change nothing. I decide about the finding.',
+      'Is the cause of the finding below gone? Follow its attack path in the code as it is now. Answer “gone”, “still present”, or “unknown”, and name the lines that show this. Change nothing. I decide about the finding.',
     ),
     ...(data.length <= maxSentChars
       ? []

@@ -182,7 +182,7 @@ function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs
   const what = describePairs(pairs);
   switch (continuation) {
     case 'assessPairs':
-      return `${from} ${t('It is a new assessment of the features of that run.')} ${what}`;
+      return `${from} ${t('This run is a new assessment of the features of that run.')} ${what}`;
     case 'continueAssessment':
       return `${from} ${t('Pairs already tested are carried over and not tested again.')} ${what}`;
     case 'crawlFurther':

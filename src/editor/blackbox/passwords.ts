@@ -124,7 +124,7 @@ async function inputPassword(login: Login): Promise<{ readonly password: string 
   const password = await vscode.window.showInputBox({
     title: t('Password for {0}', nameOf(login)),
     prompt: t(
-      'Use a test account, because the service logs in with it. The password is saved in VS Code’s secret storage, for this request only. It can be empty.',
+      'Use a test account, because the service logs in with it. VS Code saves the password in its secret storage, for this request only. The password can be empty.',
     ),
     password: true,
     ignoreFocusOut: true,
@@ -169,10 +169,10 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
     const isSaved = isEdited && (await saveDocument(document));
     const message = isSaved
       ? t(
-          'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with them, change them in the application.',
+          'The passwords are now in VS Code’s secret storage and no longer in the file. If the file was saved, synced, or committed with the passwords, change the passwords in the application.',
         )
       : t(
-          'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If it was synced or committed with the passwords, change them in the application.',
+          'The passwords are now in VS Code’s secret storage. {0} wasn’t saved, so the file on disk still contains them. Save the file. If the file was synced or committed, change the passwords in the application.',
           visibleLine(uri.fsPath),
         );
     await showWarning(message, { ...openFile(uri.fsPath), title: t('Show') });
@@ -277,7 +277,7 @@ async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
       act: async () => {
         const question = t('Delete the saved password for {0}?', label);
         const detail = t(
-          'Runs that log in with this password continue. After you delete it, VS Code can’t hide it in the service’s messages about those runs.',
+          'Runs that log in with this password continue. After you delete the password, VS Code can’t hide it in the service’s messages about these runs.',
         );
         const yes = t('Delete');
         if ((await askInDialog({ question, detail }, yes)) !== yes) return;

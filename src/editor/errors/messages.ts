@@ -48,7 +48,7 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
     case 400:
       return { ...described, message: `${described.message} ${ownership}` };
     case 403: {
-      const role = t('It’s also possible that your role doesn’t allow this run.');
+      const role = t('Another possible cause is that your role doesn’t allow this run.');
       return { message: `${ownership} ${role}${saidBy(failure)}`, actions: [showLog()] };
     }
     default:
@@ -157,7 +157,7 @@ function ownMessages(
     ],
     noResult: () => [
       t(
-        'The service reports that the run has ended, but not how it ended. Track the run again later by its run ID, or contact your service provider.',
+        'The service reports that the run has ended, but not with what result. Track the run again later by its run ID, or contact your service provider.',
       ),
       trackRun(),
       showLog(),
@@ -170,7 +170,7 @@ function ownMessages(
     ],
     notKept: () => [
       t(
-        'Run {0} has started, but VS Code can’t save it ({1}). Free up disk space and keep this window open. Saving is retried automatically. Note the run ID so that you can track the run from anywhere.',
+        'Run {0} has started, but VS Code can’t save it ({1}). Free up disk space and keep this window open. VS Code retries automatically. Write down the run ID. You can use it to track the run on any machine.',
         subject,
         detail,
       ),
@@ -196,13 +196,15 @@ function ownMessages(
     ],
     interrupted: () => [
       t(
-        'The window that prepared the run closed or stopped responding, so nothing was started. To try again, use “{0}”.',
+        'The window that prepared the run closed or stopped responding, so nothing was started. To retry, use “{0}”.',
         run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload…') : t('Start Again…'),
       ),
       showRuns(),
     ],
     startedElsewhere: () => [t('You’re already starting another run. Finish or cancel that one first.')],
-    busyElsewhere: () => [t('Another window is managing this run. Do this in that window, or close it.')],
+    busyElsewhere: () => [
+      t('Another window is managing this run. Continue in that window, or close that window.'),
+    ],
     runGone: () => [
       t(
         'This run is no longer in the Runs view. It was removed, or its retention period on this machine ended.',
@@ -240,7 +242,7 @@ function ownMessages(
     badSetting: () => describeBadSetting(subject, failure.detail),
     tokenCommand: () => describeTokenCommand(subject, failure.detail),
     noAnswer: () => [t('{0} didn’t respond in time.', subject) + later, showLog()],
-    notInTime: () => [t('This took too long, so VS Code stopped it.') + again, showLog()],
+    notInTime: () => [t('The operation took too long, so VS Code stopped it.') + again, showLog()],
     secretStorage: () => [describeSecretStorage(subject, failure.detail) + again, showLog()],
     storage: () => [
       failure.subject === undefined || failure.detail === undefined
@@ -256,12 +258,12 @@ function ownMessages(
       showLog(),
     ],
     workerCrashed: () => [
-      t('A worker of this extension stopped unexpectedly ({0}).', detail) +
+      t('A background task of this extension stopped unexpectedly ({0}).', detail) +
         again +
         ` ${t('If this keeps happening, reinstall the extension.')}`,
       showLog(),
     ],
-    unexpected: () => [t('Something unexpected went wrong. For details, see the log.'), showLog()],
+    unexpected: () => [t('An unexpected error occurred. For details, see the log.'), showLog()],
   };
 }
 
@@ -277,7 +279,7 @@ function describeFindingsFile(subject: string | undefined): string {
       'The tool that wrote the findings file failed, so the file has no findings. It is saved as received.',
     ),
     noResults: t(
-      'The findings file is a SARIF log without results: its tool didn’t look for any. The file is saved as received.',
+      'The findings file is a SARIF log without results. The tool ran no checks. The file is saved as received.',
     ),
     oldSarif: t(
       'The findings file is SARIF 1.0 or a draft of 2.0, which VS Code can’t read. Convert the file to SARIF 2.1.0 and import it.',
@@ -307,9 +309,7 @@ function describeImportFault(fault: ImportFault, part?: string): string {
       t(
         'Nothing was imported: the tool that wrote this file failed, so the file has no findings. Run the tool again.',
       ) + about,
-    noResults: t(
-      'Nothing was imported: the file is a SARIF log without results. Its tool didn’t look for any.',
-    ),
+    noResults: t('Nothing was imported: the file is a SARIF log without results. The tool ran no checks.'),
     oldSarif: t(
       'Nothing was imported: the file is SARIF 1.0 or a draft of 2.0, which VS Code can’t read. Convert the file to SARIF 2.1.0.',
     ),
@@ -337,21 +337,21 @@ function describeFeaturesFault(fault: FeaturesFault): string {
 /** `code` as of `readOwnFile`. */
 function describeIgnoreFile(file: string, code: string): Message {
   const unread = t(
-    'VS Code can’t read {0}, so it doesn’t know what to exclude. Nothing has been sent.',
+    'VS Code can’t read {0} and doesn’t know what to exclude. Nothing has been sent.',
     visibleLine(file),
   );
   switch (code) {
     case 'EFTYPE':
-      return [`${unread} ${t('It must be a file, not a folder or a link. Replace or delete it.')}`];
+      return [`${unread} ${t('A rule file can’t be a folder or a link. Replace or delete it.')}`];
     case 'EFBIG':
       return [
-        `${unread} ${t('It can have at most {0} rules and {1}. Shorten it.', formatNumber(maxRules), formatBytes(maxIgnoreFileBytes))}`,
+        `${unread} ${t('A rule file can have at most {0} rules and {1}. Shorten the file.', formatNumber(maxRules), formatBytes(maxIgnoreFileBytes))}`,
         openFile(file),
       ];
     case 'EILSEQ':
-      return [`${unread} ${t('It isn’t UTF-8 text. Save it as UTF-8.')}`, openFile(file)];
+      return [`${unread} ${t('The file isn’t UTF-8 text. Save it as UTF-8.')}`, openFile(file)];
     default:
-      return [`${unread} ${t('Allow your account to read it, or delete it.')} (${code})`];
+      return [`${unread} ${t('Allow your account to read the file, or delete the file.')} (${code})`];
   }
 }
 

@@ -10,8 +10,7 @@ const t = vscode.l10n.t;
 
 /** Quotes the service after a sentence, or says that a page came with its status. */
 export function saidBy({ detail = '', isPage }: AssessmentError['data']): string {
-  const page =
-    isPage === true ? ` ${t('A web page came with the response, so a proxy may have sent it.')}` : '';
+  const page = isPage === true ? ` ${t('The response is a web page, which may come from a proxy.')}` : '';
   return page + quoted(detail, isPage);
 }
 
@@ -19,7 +18,7 @@ function quoted(detail: string, isPage: boolean | undefined): string {
   if (detail === '') return '';
   const compression = compressionOf(detail);
   if (compression !== undefined)
-    return ` ${t('The response is compressed ({0}), although this wasn’t requested.', compression)}`;
+    return ` ${t('The response is compressed ({0}), although VS Code didn’t request this.', compression)}`;
   return ` ${isPage === true ? t('Text of the page: {0}', detail) : t('Message from the service: {0}', detail)}`;
 }
 
@@ -44,7 +43,7 @@ export function serviceMessages(
       failure.subject === 'upload'
         ? [
             t(
-              'The upload exceeded the service’s time limit three times. Exclude more files, or retry the upload on a faster connection.',
+              'The upload exceeded the service’s time limit 3 times. Exclude more files, or retry the upload on a faster connection.',
             ) + said,
             showLog(),
           ]
@@ -58,7 +57,7 @@ export function serviceMessages(
       failure.subject === 'artifact'
         ? [
             t(
-              'This result of the run isn’t on the service or is no longer kept there. Try the download again later, or contact your service provider.',
+              'The service doesn’t have this result of the run, or no longer keeps it. Download the result again later, or contact your service provider.',
             ) + said,
             showLog(),
           ]

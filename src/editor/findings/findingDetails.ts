@@ -230,7 +230,7 @@ export function provideFindingJson({ findings, runs }: FindingStores): vscode.Di
       const item = await findings.itemOf(shown);
       const json = item && toVisibleJson(item);
       const why = t(
-        'This finding can’t be shown by itself: it is too long or too deeply nested, or its findings file was replaced. To see the file, use “Open Findings File” on its run.',
+        'This finding can’t be shown by itself. It is too long or too deeply nested, or its findings file was replaced. To see the file, use “Open Findings File” on the run.',
       );
       return `${json ?? `// ${why}`}\n`;
     },

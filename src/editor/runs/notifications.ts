@@ -144,7 +144,7 @@ function finishedText(title: string, { shown, cut }: ShownRun, run: Run): string
   const open = shown.filter(({ triage }) => !isSettled(triage.state)).length;
   return open === shown.length
     ? t('The assessment of {0} has finished: {1}.', title, count)
-    : t('The assessment of {0} has finished: {1}. Of these, {2} are open.', title, count, formatNumber(open));
+    : t('The assessment of {0} has finished: {1}. Open: {2}.', title, count, formatNumber(open));
 }
 
 function endNotice(run: Run, read: ShownRun | undefined): Notice {

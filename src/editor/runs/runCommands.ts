@@ -46,7 +46,7 @@ export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> 
   const yes = t('Cancel Run');
   const detail = [
     t(
-      'Credits already spent aren’t refunded. The run stays “canceling” until the service reports that it has ended.',
+      'Your service provider decides whether spent credits are refunded. The run stays “canceling” until the service reports that the run has ended.',
     ),
     run.workflow !== 'whitebox-assessment' &&
       t(

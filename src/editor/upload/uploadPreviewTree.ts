@@ -140,15 +140,17 @@ function unreadRulesNode(files: readonly UnreadRules[]): PreviewNode {
 
 function ruleProblemLabel(problem: UnreadRules['problem']): string {
   return {
-    utf16: t('UTF-16: Git finds no rules in it. Save it as UTF-8.'),
-    nul: t('Contains NUL bytes: Git ignores what follows one in a line.'),
-    notOnDisk: t('Not on disk because of a sparse checkout. Git applies its rules, and VS Code doesn’t.'),
+    utf16: t('The file is UTF-16, so Git finds no rules in it. Save the file as UTF-8.'),
+    nul: t('The file contains NUL bytes. Git ignores the rest of a line after a NUL byte.'),
+    notOnDisk: t(
+      'Not on disk because of a sparse checkout. Git applies the rules of this file, and VS Code doesn’t.',
+    ),
   }[problem];
 }
 
 function unreadIndexesNode(indexes: readonly UnreadIndex[]): PreviewNode {
   return notesNode(
-    { label: t('Tracked by Git, but ignored: unknown'), icon: 'info' },
+    { label: t('Ignored files that Git tracks: unknown'), icon: 'info' },
     t(
       'VS Code can’t read which files Git tracks. If some of them are ignored, they’re excluded, but aren’t listed separately.',
     ),

@@ -121,7 +121,7 @@ const sentences: Readonly<Record<string, readonly Described[]>> = {
   ],
   'F173 is in the findings file if the tool that wrote it failed, or if it is an old SARIF log': [
     ['malformedFindings', of('toolFailed', 'Out of time'), /^The tool that wrote .* failed.*\(Out of time\)$/],
-    ['malformedFindings', of('noResults'), /without results: its tool didn’t look for any/],
+    ['malformedFindings', of('noResults'), /without results\. The tool ran no checks/],
     ['malformedFindings', of('oldSarif'), /SARIF 1\.0 or a draft of 2\.0, which VS Code can’t read/],
   ],
 }; // prettier-ignore
@@ -142,7 +142,7 @@ describe('the cause in an error message', () => {
 
   it('F111 is a crashed worker and not the disk', () => {
     const { message } = describeError(workerCrash(Object.assign(new Error(), { code: 'MODULE_NOT_FOUND' })));
-    assert.match(message, /worker of this extension stopped .*MODULE_NOT_FOUND/);
+    assert.match(message, /background task of this extension stopped .*MODULE_NOT_FOUND/);
     assert.doesNotMatch(message, /storage/);
   });
 

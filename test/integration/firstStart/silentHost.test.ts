@@ -38,7 +38,7 @@ describe('F169 an extension that does not answer', () => {
   it('as the provider of a document, is named by the document', async () => {
     const opening = openDocument(vscode.Uri.parse('silent:/folder/notes.txt'));
     const { message } = await opening.then(() => assert.fail(), describeError);
-    assert.equal(message, 'The provider of notes.txt didn’t respond in time. Try again later.');
+    assert.equal(message, 'The file system provider of notes.txt didn’t respond in time. Try again later.');
   });
 
   it('as the chat’s, leaves the request on the clipboard', async () => {

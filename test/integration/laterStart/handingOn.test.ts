@@ -40,7 +40,7 @@ describe('sharing findings', () => {
     );
     assert.ok(!copied.includes('SQL from a request'));
     await call('copyFinding', nodeOf(7));
-    assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* not in the uploaded files/m);
+    assert.match(await clipboard(), /^## Absolute$[^]*\*\*Quoted code:\*\* file not uploaded/m);
   });
 
   it('shares the finding whose details have the focus', async () => {

@@ -76,12 +76,12 @@ describe('messages about findings and runs', () => {
     assert.deepEqual(rowOf({}, 'gone'), ['SQL', 'gone']);
     assert.deepEqual(rowOf({ evidence: [{ kind: 'asSent', path }] }), ['SQL', 'line 8']);
     assert.deepEqual(rowOf({ evidence: [{ kind: 'notAsSent', path, missing: 'quote' }] }), [
-      '⚠ quoted code not uploaded · SQL',
-      'not in src/a.js as uploaded · line 8',
+      '⚠ quoted code not found · SQL',
+      'quoted code not found in the uploaded src/a.js · line 8',
     ]);
     assert.deepEqual(rowOf({ evidence: [{ kind: 'notAsSent', path, missing: 'file' }] }), [
       '⚠ file not uploaded · SQL',
-      'not in the uploaded files: src/a.js · line 8',
+      'file not uploaded: src/a.js · line 8',
     ]);
     assert.deepEqual(rowOf({ decidedBefore: { state: 'fixed', note: '', at: 1 } }), [
       '⚠ check decision · SQL',

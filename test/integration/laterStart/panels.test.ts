@@ -201,7 +201,7 @@ describe('an open document', () => {
     assert.deepEqual(
       facts.flatMap(({ value, tone }) => (tone === undefined ? [] : [[value, tone]])),
       [
-        ['not in src/server.js as uploaded', 'amber'],
+        ['quoted code not found in the uploaded src/server.js', 'amber'],
         ['earlier decision was “Fixed”; check it', 'amber'],
       ],
     );

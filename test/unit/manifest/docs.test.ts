@@ -56,12 +56,26 @@ function cellsOf(file: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim()));
 }
 
+/** What agents read of the tools: the only descriptions in the manifest itself. */
+function toolDescriptions(): readonly string[] {
+  const texts: string[] = [];
+  JSON.stringify(manifest, (key, value: unknown) => {
+    if (/description$/i.test(key) && typeof value === 'string') texts.push(value);
+    return value;
+  });
+  return texts;
+}
+
 /** UI texts in both languages, without link targets. */
 function textsOnScreen(): { readonly english: readonly string[]; readonly japanese: readonly string[] } {
   const bundle = readJson('l10n/bundle.l10n.ja.json');
   const withoutTargets = (text: string): string => text.replaceAll(/\]\(command:[^)]*\)/g, ']');
   return {
-    english: [...Object.keys(bundle), ...Object.values(readJson('package.nls.json'))].map(withoutTargets),
+    english: [
+      ...Object.keys(bundle),
+      ...Object.values(readJson('package.nls.json')),
+      ...toolDescriptions(),
+    ].map(withoutTargets),
     japanese: [...Object.values(bundle), ...Object.values(readJson('package.nls.ja.json'))].map(
       withoutTargets,
     ),

@@ -256,9 +256,9 @@ function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
 
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
   return {
-    notAsSent: t('Not in its file as uploaded'),
+    notAsSent: t('Quoted code not found'),
     unchecked: t('Can’t be checked'),
-    asSent: t('In its file as uploaded'),
+    asSent: t('Quoted code found'),
     none: t('No quote'),
   }[evidence];
 }

@@ -156,8 +156,8 @@ function forPersonLabel({ triage, decidedBefore }: ShownFinding, quoted?: Eviden
   // A model may have invented it.
   if (quoted?.kind === 'notAsSent')
     return {
-      quote: t('quoted code not uploaded'),
-      line: t('line not uploaded'),
+      quote: t('quoted code not found'),
+      line: t('line not found'),
       file: t('file not uploaded'),
     }[quoted.missing];
   if (isAcceptanceEnded(triage)) return t('acceptance ended');

@@ -104,7 +104,7 @@ describe('runs that have ended', () => {
     const cut = { shown: 10_000, total: 60_000 };
     assertTexts(await announce('all', [ended], { shown, cut }), /has finished: 10,000 of 60,000 findings\.$/);
     const some = [...shown.slice(0, 9), invent({ state: 'fixed' })];
-    assertTexts(await announce('all', [ended], { shown: some }), /: 10 findings\. Of these, 9 are open\.$/);
+    assertTexts(await announce('all', [ended], { shown: some }), /: 10 findings\. Open: 9\.$/);
   });
 
   it('F155 say what they cover when they found nothing, whatever their end, and give no count without a file', async () => {

@@ -102,7 +102,7 @@ describe('signing out', () => {
   it('forgets the only saved token without a question', async () => {
     await accounts.save(here, 'token-here');
     const [said, ...more] = await signedOut();
-    assert.match(said?.text ?? '', /^Signed out\. All tokens were removed from this machine/);
+    assert.match(said?.text ?? '', /^Signed out\. All tokens were deleted from this machine/);
     assert.deepEqual([more, [...kept.keys()]], [[], []]);
     assert.equal((await signedOut())[0]?.text, 'You weren’t signed in.');
   });
@@ -115,7 +115,7 @@ describe('signing out', () => {
     assert.deepEqual([question?.isModal, question?.buttons, more], [true, ['Sign Out of All Accounts'], []]);
     assert.deepEqual([...kept.values()], ['token-here', 'token-there']);
     const [, said] = await signedOut('Sign Out of All Accounts');
-    assert.match(said?.text ?? '', /^Signed out\. All tokens were removed/);
+    assert.match(said?.text ?? '', /^Signed out\. All tokens were deleted/);
     assert.equal(kept.size, 0);
   });
 

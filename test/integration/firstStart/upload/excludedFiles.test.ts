@@ -24,7 +24,7 @@ describe('files that the user excludes from uploads', () => {
     assert.equal(messages.shown.length, 1);
     assert.match(
       messages.shown[0]!.text,
-      /^VS Code can’t read .*\.whiteboxignore, so .* Nothing has been sent\. It must be a file, not a folder or a link\./,
+      /^VS Code can’t read .*\.whiteboxignore and doesn’t .* Nothing has been sent\. A rule file can’t be a folder or a link\./,
     );
     assert.equal(await readFile(rules, 'utf8'), 'before\n');
   });

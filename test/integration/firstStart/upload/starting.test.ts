@@ -55,15 +55,19 @@ describe('starting an assessment', () => {
     });
 
   for (const [what, content, remedy] of [
-    ['is not UTF-8 text', 'customers/\n\0', 'It isn’t UTF-8 text. Save it as UTF-8.'],
-    ['is too large', '#\n'.repeat(1 << 20) + '#', 'It can have at most 20,000 rules and 2 MB. Shorten it.'],
+    ['is not UTF-8 text', 'customers/\n\0', 'The file isn’t UTF-8 text. Save it as UTF-8.'],
+    [
+      'is too large',
+      '#\n'.repeat(1 << 20) + '#',
+      'A rule file can have at most 20,000 rules and 2 MB. Shorten the file.',
+    ],
   ] as const)
     it(`F168 and previewing stop, with what to do, while .whiteboxignore ${what}`, async () => {
       const file = path.join(folder, '.whiteboxignore');
       await writeFile(file, content);
       afterTest(() => rm(file));
       for (const command of ['startAssessment', 'previewUpload']) await call(command);
-      const text = `VS Code can’t read ${file}, so it doesn’t know what to exclude. Nothing has been sent. ${remedy}`;
+      const text = `VS Code can’t read ${file} and doesn’t know what to exclude. Nothing has been sent. ${remedy}`;
       assert.deepEqual(
         messages.shown.map((message) => [message.text, message.buttons]),
         [text, text].map((each) => [each, ['Open File']]),

@@ -47,7 +47,7 @@ describe('files that Git tracks although they are ignored', () => {
       first?.detail ?? '',
       /Tracked by Git, but ignored: 2 files\. Excluded unless you choose “Include…”\./,
     );
-    assert.match(first?.detail ?? '', /; excluded as tracked by Git, but ignored: 2\n/);
+    assert.match(first?.detail ?? '', /; ignored although tracked by Git, and excluded: 2\n/);
     assert.deepEqual(first?.buttons, ['Upload and Start', 'Show Files', 'Include…']);
     assert.equal(names?.text, 'Include 2 files tracked by Git, but ignored?');
     assert.match(names.detail, /^dist\/app\.js\ndist\/key\.js\n\n/);

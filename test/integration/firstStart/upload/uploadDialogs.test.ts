@@ -71,7 +71,7 @@ describe('the question before an upload', () => {
     assert.match(detail, /are excluded:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
       detail,
-      /: 1 file; excluded by ignore files, settings, or type: 2; excluded as tracked by Git, but ignored: 1; tracked by Git, but ignored: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3; Git LFS pointers without their content: 1\n/,
+      /: 1 file; excluded by ignore files, settings, or type: 2; ignored although tracked by Git, and excluded: 1; ignored files that Git tracks: unknown; excluded by your choice: 1; excluded as suspected secrets: 1; couldn’t be packaged: 3; Git LFS pointers without their content: 1\n/,
     );
   });
 

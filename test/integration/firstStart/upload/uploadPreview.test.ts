@@ -96,9 +96,9 @@ describe('the Upload Preview', () => {
       'Can’t be read | 1 | ',
       'locked.ts | kept changing while it was read | ',
       'Ignore rules that don’t apply | 2 | warning',
-      '.gitignore | UTF-16: Git finds no rules in it. Save it as UTF-8. | ',
-      'a/.gitignore | Contains NUL bytes: Git ignores what follows one in a line. | ',
-      'Tracked by Git, but ignored: unknown | 1 | info',
+      '.gitignore | The file is UTF-16, so Git finds no rules in it. Save the file as UTF-8. | ',
+      'a/.gitignore | The file contains NUL bytes. Git ignores the rest of a line after a NUL byte. | ',
+      'Ignored files that Git tracks: unknown | 1 | info',
       'lib/.git/index | split index | ',
     ]);
   });
