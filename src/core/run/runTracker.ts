@@ -5,7 +5,7 @@ import { visibleLine } from '../visibleText.ts';
 import { claimStart, type Lease, type StartClaim } from './disk/lease.ts';
 import { DrivingWindow } from './drive/drivingWindow.ts';
 import { type PackedRun, packRun } from './start/packRun.ts';
-import { type NotKept, sendAgain, type StartDeps, startRun } from './start/startRun.ts';
+import { sendAgain, startRun } from './start/startRun.ts';
 import { retryAfterMs } from './state/delays.ts';
 import { type Assessment, type RunNote, trackedRun } from './state/newRun.ts';
 import { uploadsToRemove } from './state/retention.ts';
@@ -14,7 +14,7 @@ import { sendCancellation } from './steps/cancelRun.ts';
 import { saveRecord } from './steps/endRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
 import { removeUploads } from './steps/removeUploads.ts';
-import type { RunDeps } from './steps/step.ts';
+import type { NotKept, RunDeps, StartDeps } from './steps/step.ts';
 
 export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export class RunTracker implements Disposable {
     this.#deps = deps;
     const ended = new Emitter<Run>(deps.log);
     this.#notKept = new Emitter(deps.log);
-    this.#window = new DrivingWindow({ ...deps, ended });
+    this.#window = new DrivingWindow(deps, ended);
     this.onDidEnd = ended.event;
     this.onDidFailToKeep = this.#notKept.event;
   }
@@ -75,11 +75,11 @@ export class RunTracker implements Disposable {
     return packed && this.startPacked(packed, options);
   }
 
-  /** Makes the archives of a run whose folders the caller has claimed; undefined after a cancellation. Keeps nothing of the run where that fails. */
+  /** Makes the archives of a run whose folders the caller has claimed; undefined after a cancellation. */
   async pack(assessment: Assessment, { signal, onPackaging }: StartOptions): Promise<PackedRun | undefined> {
     await this.#deps.store.requireWritable();
     try {
-      return await packRun(assessment, { ...this.#deps, signal: this.#untilStopped(signal), onPackaging });
+      return await packRun(assessment, this.#startDeps({ cancelled: signal, onPackaging }));
     } catch (error) {
       if (isAbortError(error)) return undefined;
       throw knownError(error);
@@ -87,8 +87,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Uploads and dispatches; resolves with the run once it is running, unknown or ended. Until its journal is written, a failure is thrown, a
-   * cancellation resolves to undefined, and nothing of the run is kept.
+   * Uploads and dispatches; resolves with the run once it is running, unknown or ended. Until its
+   * journal is written, a failure is thrown, a cancellation resolves to undefined, and nothing is kept.
    */
   async startPacked(packed: PackedRun, { signal, onUploading }: StartOptions): Promise<Run | undefined> {
     try {
@@ -100,7 +100,7 @@ export class RunTracker implements Disposable {
     }
   }
 
-  #startDeps(options: Pick<StartDeps, 'cancelled' | 'onUploading'>): StartDeps {
+  #startDeps(options: Omit<StartDeps, keyof RunDeps | 'notKept' | 'stopped'>): StartDeps {
     return { ...this.#deps, ...options, notKept: this.#notKept, stopped: this.#window.stopped };
   }
 
@@ -120,11 +120,6 @@ export class RunTracker implements Disposable {
       await lease.release();
       throw isAbortError(error) ? error : knownError(error);
     }
-  }
-
-  #untilStopped(signal: AbortSignal | undefined): AbortSignal {
-    const { stopped } = this.#window;
-    return signal === undefined ? stopped : AbortSignal.any([stopped, signal]);
   }
 
   /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
@@ -217,8 +212,9 @@ export class RunTracker implements Disposable {
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
-    const deps = { ...this.#deps, signal: this.#untilStopped(cancelled) };
-    const recordSaved = await saveRecord(await downloadAgain(run, deps), deps);
+    const { stopped } = this.#window;
+    const signal = cancelled === undefined ? stopped : AbortSignal.any([stopped, cancelled]);
+    const recordSaved = await saveRecord(await downloadAgain(run, this.#deps, signal), this.#deps, signal);
     if (recordSaved !== undefined) await this.#deps.store.apply(id, recordSaved);
   }
 

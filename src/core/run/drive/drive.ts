@@ -1,23 +1,24 @@
 import { isAbortError, knownError } from '../../errors.ts';
+import type { Emitter } from '../../ports.ts';
 import type { Lease } from '../disk/lease.ts';
 import { next, type Next } from '../state/next.ts';
+import type { Run } from '../state/run.ts';
 import { perform } from '../steps/perform.ts';
 import { toStepFailed } from '../steps/poll.ts';
-import { circumstances, type DriveDeps } from '../steps/step.ts';
+import { circumstances, type RunDeps, type StepDeps } from '../steps/step.ts';
 import { Delays, type Waker } from '../state/delays.ts';
 
 /**
- * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is over, saves its event, and asks again. It ends when the
- * run needs nothing, is gone, or is stopped.
+ * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is over,
+ * saves its event, and asks again. It ends when the run needs nothing, is gone, or is stopped.
  */
 export class Drive {
   readonly id: string;
   /** Resolves when the drive has ended and the lease is given back. */
   readonly ended: Promise<void>;
-  readonly #deps: DriveDeps;
+  readonly #deps: StepDeps;
   readonly #lease: Lease;
   readonly #delays: Delays;
-  readonly #firstSeen = new Map<string, number>();
   readonly #stop = new AbortController();
   #underWay: Next['step'] | undefined;
   /** Who has asked for a poll since the step under way began. */
@@ -30,9 +31,9 @@ export class Drive {
   hasEnded = false;
   #resting: (() => void)[] = [];
 
-  constructor(id: string, lease: Lease, deps: DriveDeps) {
+  constructor(id: string, lease: Lease, deps: RunDeps, ended: Emitter<Run>) {
     this.id = id;
-    this.#deps = deps;
+    this.#deps = { ...deps, ended, firstSeen: new Map(), signal: this.#stop.signal };
     this.#lease = lease;
     this.#delays = new Delays(deps.store.get(id), deps.clock, deps.random);
     lease.lost.addEventListener('abort', () => this.stop());
@@ -45,7 +46,6 @@ export class Drive {
     return this.#underWay !== undefined && this.#underWay !== 'poll';
   }
 
-  /** When the next poll is due (wall clock, ms). */
   nextCheckAt(): number | undefined {
     const run = this.#deps.store.get(this.id);
     return run && this.#delays.nextCheckAt(run);
@@ -98,8 +98,8 @@ export class Drive {
     }
   }
 
-  async #untilLooked(): Promise<void> {
-    await new Promise<void>((resolve) => {
+  #untilLooked(): Promise<void> {
+    return new Promise((resolve) => {
       this.#look = resolve;
       this.#rested();
     });
@@ -112,11 +112,7 @@ export class Drive {
   async #perform(due: Next): Promise<void> {
     this.#underWay = due.step;
     try {
-      const event = await perform(due, {
-        ...this.#deps,
-        firstSeen: this.#firstSeen,
-        signal: this.#stop.signal,
-      });
+      const event = await perform(due, this.#deps);
       if (event !== undefined) await this.#deps.store.apply(this.id, event);
       this.#delays.succeeded(due, event);
       this.#failure = '';
@@ -132,8 +128,7 @@ export class Drive {
     const { store, log, clock } = this.#deps;
     const error = knownError(cause);
     this.#delays.failed(due, error);
-    const failure =
-      `Run ${this.id}: ${due.step} failed: ${error.message} ${String(error.data.status ?? '')}`.trim();
+    const failure = `Run ${this.id}: ${due.step} failed: ${error.message} ${error.data.status ?? ''}`.trim();
     log[failure === this.#failure ? 'debug' : 'warn'](failure);
     this.#failure = failure;
     await store.apply(this.id, toStepFailed(error, clock.now())).catch((failed: unknown) => {

@@ -1,18 +1,17 @@
 import { join } from 'node:path';
 import { isAbortError, knownError } from '../../errors.ts';
 import { sweepTemporary } from '../../files.ts';
-import type { Clock, Disposable } from '../../ports.ts';
+import type { Clock, Disposable, Emitter } from '../../ports.ts';
 import { answerOf } from '../../yieldingWork.ts';
 import { type Lease, takeLease } from '../disk/lease.ts';
-import { retryAfterMs } from '../state/delays.ts';
+import { retryAfterMs, type Waker } from '../state/delays.ts';
 import { next } from '../state/next.ts';
 import { needsArchives } from '../state/retention.ts';
 import { dayMs, isLive, type LiveRun, type Run } from '../state/run.ts';
 import { cleanUp, removeAbandonedStarts } from '../steps/cleanUp.ts';
 import { saveRecord } from '../steps/endRun.ts';
 import { poll, toStepFailed } from '../steps/poll.ts';
-import { circumstances, type DriveDeps } from '../steps/step.ts';
-import type { Waker } from '../state/delays.ts';
+import { circumstances, type RunDeps } from '../steps/step.ts';
 import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
@@ -24,7 +23,8 @@ const jumpMs = 30_000;
  * living window drives, at its start, at its focus, and on a beat every 5 s while any run needs something.
  */
 export class DrivingWindow {
-  readonly #deps: DriveDeps;
+  readonly #deps: RunDeps;
+  readonly #ended: Emitter<Run>;
   readonly #drives = new Map<string, Drive>();
   /** Runs whose lease this window is taking. */
   readonly #taking = new Map<string, Promise<unknown>>();
@@ -38,8 +38,9 @@ export class DrivingWindow {
   /** True while the workbench does not answer: it is gone, although its extension host lives. */
   #isTornAway = false;
 
-  constructor(deps: Omit<DriveDeps, 'shown'>) {
-    this.#deps = { ...deps, shown: new Set() };
+  constructor(deps: RunDeps, ended: Emitter<Run>) {
+    this.#deps = deps;
+    this.#ended = ended;
     this.#following = deps.store.onDidChange((changed) => {
       for (const { id } of changed) this.#drives.get(id)?.look();
       this.#beat();
@@ -92,7 +93,7 @@ export class DrivingWindow {
 
   /** Drives a run whose lease this window holds. */
   drive(id: string, lease: Lease): Drive {
-    const drive = new Drive(id, lease, this.#deps);
+    const drive = new Drive(id, lease, this.#deps, this.#ended);
     this.#drives.set(id, drive);
     void drive.ended.then(() => {
       if (this.#drives.get(id) === drive) this.#drives.delete(id);
@@ -111,8 +112,8 @@ export class DrivingWindow {
   }
 
   async #takeLease(id: string): Promise<Lease | undefined> {
-    const { store } = this.#deps;
-    return this.stopped.aborted ? undefined : takeLease(join(store.folderOf(id), 'lease'), this.#deps);
+    if (this.stopped.aborted) return undefined;
+    return takeLease(join(this.#deps.store.folderOf(id), 'lease'), this.#deps);
   }
 
   /** The lease of a run is taken once at a time: this window is not another one to itself. */
@@ -130,7 +131,6 @@ export class DrivingWindow {
     }
   }
 
-  /** For a user who removes a run. */
   async stopDriving(id: string): Promise<void> {
     const drive = this.#drives.get(id);
     drive?.stop();
@@ -197,7 +197,7 @@ export class DrivingWindow {
         const run = await store.refresh(id);
         if (run === undefined || !needsArchives(run)) continue;
         const signal = AbortSignal.any([this.stopped, lease.lost]);
-        const recordSaved = await saveRecord(run, { ...this.#deps, signal });
+        const recordSaved = await saveRecord(run, this.#deps, signal);
         if (recordSaved !== undefined) await store.apply(id, recordSaved);
       } catch (error) {
         log.warn(`Run ${id}: that its findings are saved could not be noted: ${String(error)}`);
@@ -207,7 +207,6 @@ export class DrivingWindow {
     }
   }
 
-  /** Takes over every run that needs something. */
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
     // Where no lease can be written, runs are shown as last saved.
@@ -242,7 +241,6 @@ export class DrivingWindow {
     return undefined;
   }
 
-  /** True while some window has to act on a run. */
   readonly #isOwed = (run: Run): boolean => next(run, circumstances(run, this.#deps)).length > 0;
 
   get #isBeatNeeded(): boolean {

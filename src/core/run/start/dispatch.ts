@@ -4,34 +4,35 @@ import { AssessmentError, isAbortError, knownError, systemCode } from '../../err
 import { visibleLine } from '../../visibleText.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import type { Lease } from '../disk/lease.ts';
+import type { RunStore } from '../disk/runStore.ts';
 import type { RunEvent } from '../state/advance.ts';
 import { type RunIn, toFailure } from '../state/run.ts';
-import type { RunDeps } from '../steps/step.ts';
+import type { StartDeps } from '../steps/step.ts';
+import { signalOf } from './packRun.ts';
 
 /** Run IDs may hold the characters of a shorter password by chance. */
 const minEchoLength = 8;
 
-interface DispatchDeps extends RunDeps {
-  readonly lease: Lease;
-  /** A cancellation counts before and between sends: a sent request is never aborted. */
-  readonly signal: AbortSignal;
-  /** The person's part of the signal. */
-  readonly cancelled: AbortSignal | undefined;
-}
-
 /**
- * Sends an intended dispatch, and returns the outcome as an event that the caller saves. `dispatchLost`: the service may have accepted it
- * (docs/architecture.md, one run, step 6). Throws `busyElsewhere` when nothing was sent because another window drives the run or has advanced it.
+ * Sends an intended dispatch, and returns the outcome as an event that the caller saves.
+ * `dispatchLost`: the service may have accepted it (docs/architecture.md, one run, step 6). Throws
+ * `busyElsewhere` when nothing was sent because another window drives the run or has advanced it.
  */
-export async function dispatch(intended: RunIn<'dispatching'>, deps: DispatchDeps): Promise<RunEvent> {
-  const { clock, log, signal } = deps;
+export async function dispatch(
+  intended: RunIn<'dispatching'>,
+  lease: Lease,
+  deps: StartDeps,
+): Promise<RunEvent> {
+  const { clock, log } = deps;
+  // A cancellation counts before and between sends: a sent request is never aborted.
+  const signal = signalOf(lease, deps);
   const { intendedAt } = intended;
   const workflow = workflows[intended.workflow];
   const progress = { mayBeSent: false };
   const beforeSend = async (): Promise<void> => {
     // Called again only after a send that was surely refused.
     progress.mayBeSent = false;
-    await requireIntent(intended, deps);
+    await requireIntent(intended, lease, signal, deps.store);
     progress.mayBeSent = true;
   };
   try {
@@ -60,10 +61,12 @@ export async function dispatch(intended: RunIn<'dispatching'>, deps: DispatchDep
   }
 }
 
-/** Throws `busyElsewhere` when another window has advanced the run while the dispatch waited, and the signal's reason. */
+/** Throws `busyElsewhere` when another window has advanced the run while the dispatch waited. */
 async function requireIntent(
   { id, intendedAt }: RunIn<'dispatching'>,
-  { store, lease, signal }: DispatchDeps,
+  lease: Lease,
+  signal: AbortSignal,
+  store: RunStore,
 ): Promise<void> {
   try {
     await lease.renew();

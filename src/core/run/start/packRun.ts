@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
 import { makePrivateFolder, markOf, writeFileAtomic } from '../../files.ts';
-import type { OnBytes } from '../../ports.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
@@ -10,7 +9,7 @@ import { type Lease, takeLease } from '../disk/lease.ts';
 import { toCoverage } from '../../upload/choose/coverage.ts';
 import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
-import type { RunDeps } from '../steps/step.ts';
+import type { StartDeps } from '../steps/step.ts';
 
 /** The journal, which is rewritten at every step, names at most so many files that could not be packed. */
 const maxOmitted = 100;
@@ -27,16 +26,16 @@ export interface PackedRun {
   discard(): Promise<void>;
 }
 
-type PackingDeps = Pick<RunDeps, 'store' | 'clock' | 'log' | 'workerFile'> & {
-  readonly signal: AbortSignal;
-  readonly onPackaging?: OnBytes | undefined;
-};
+/** Aborts when nothing more may be done for a start. */
+export function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): AbortSignal {
+  return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
+}
 
 /**
- * Makes archives and manifests of a run's folders, in its own folder and under its lease; keeps nothing where that fails. What a dead process leaves is
- * removed by the next window that starts.
+ * Makes archives and manifests of a run's folders, in its own folder and under its lease; keeps
+ * nothing where that fails. What a dead process leaves is removed by the next window that starts.
  */
-export async function packRun(assessment: Assessment, deps: PackingDeps): Promise<PackedRun> {
+export async function packRun(assessment: Assessment, deps: StartDeps): Promise<PackedRun> {
   const { store, clock, log } = deps;
   const id = store.newId();
   const folder = store.folderOf(id);
@@ -51,8 +50,7 @@ export async function packRun(assessment: Assessment, deps: PackingDeps): Promis
     });
   };
   try {
-    const signal = AbortSignal.any([deps.signal, lease.lost]);
-    const { packed, manifests } = await packTargets(assessment, folder, { ...deps, signal });
+    const { packed, manifests } = await packTargets(assessment, folder, deps, signalOf(lease, deps));
     const run = newRun({ id, now: clock.now() }, assessment, packed);
     return { run, manifests, lease, discard };
   } catch (error) {
@@ -64,7 +62,8 @@ export async function packRun(assessment: Assessment, deps: PackingDeps): Promis
 async function packTargets(
   { targets, maxArchiveBytes }: Assessment,
   folder: string,
-  { workerFile, signal, onPackaging }: PackingDeps,
+  { workerFile, onPackaging }: StartDeps,
+  signal: AbortSignal,
 ) {
   const total = targets.reduce((sum, { files }) => sum + (files?.selection.bytes ?? 0), 0);
   const packed: Pick<Target, 'archive' | 'coverage'>[] = [];

@@ -1,32 +1,17 @@
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
-import type { Emitter, OnBytes } from '../../ports.ts';
 import type { Lease } from '../disk/lease.ts';
 import { advance, type RunEvent } from '../state/advance.ts';
 import { backoff } from '../state/delays.ts';
 import { isLive, type Run, type RunIn, runIdOf, toFailure } from '../state/run.ts';
-import type { RunDeps } from '../steps/step.ts';
+import type { StartDeps } from '../steps/step.ts';
 import { dispatch } from './dispatch.ts';
-import type { PackedRun } from './packRun.ts';
+import { type PackedRun, signalOf } from './packRun.ts';
 import { uploadFiles } from './uploadFiles.ts';
 
-/** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
-export interface NotKept {
-  readonly id: string;
-  readonly error: AssessmentError;
-}
-
-export interface StartDeps extends RunDeps {
-  readonly notKept: Emitter<NotKept>;
-  /** Aborts when the window closes. */
-  readonly stopped: AbortSignal;
-  /** Aborts when a person cancels. */
-  readonly cancelled?: AbortSignal | undefined;
-  readonly onUploading?: OnBytes | undefined;
-}
-
 /**
- * Uploads a packed run and sends its start request, under its lease; what is owed then is for a drive. Each fact is on disk before what it describes
- * happens. Resolves with the run once it is running, unknown or ended; throws where another window has it, or this one closes.
+ * Uploads a packed run and sends its start request, under its lease. Each fact is on disk before what
+ * it describes happens. Resolves with the run once it is running, unknown or ended; throws where
+ * another window has it, or this one closes.
  */
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;
@@ -42,7 +27,7 @@ export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Prom
   });
   let intended: Run;
   try {
-    await uploadFiles(run, { ...deps, signal });
+    await uploadFiles(run, deps, signal);
     signal.throwIfAborted();
     await lease.renew();
     intended = await store.apply(id, { type: 'dispatchIntended', at: clock.now() });
@@ -63,9 +48,7 @@ export async function sendAgain(id: string, lease: Lease, deps: StartDeps): Prom
 }
 
 async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDeps): Promise<Run> {
-  const { cancelled } = deps;
-  const outcome = await dispatch(intended, { ...deps, lease, signal: signalOf(lease, deps), cancelled });
-  return keepOutcome(intended, outcome, deps);
+  return keepOutcome(intended, await dispatch(intended, lease, deps), deps);
 }
 
 /** Saves the outcome, again and again where the disk does not take it. */
@@ -78,7 +61,7 @@ async function keepOutcome(
   const accepted = advance(intended, outcome);
   const newId = store.newId();
   for (let failures = 1; ; failures += 1) {
-    // Noted first: the disk may not take the journal, or this process may end. Again and again: another window may overwrite the notes.
+    // Noted first, as the disk may not take the journal; and again, as another window may overwrite the notes.
     if (isLive(accepted)) notes?.keep(accepted, intended.intendedAt);
     try {
       const run = await store.apply(id, outcome).catch(undefinedIfGone);
@@ -112,10 +95,6 @@ async function endUnsent(
     log.error(`Run ${id}: ${error instanceof Error ? String(error.stack) : String(error)}`);
   if (known.kind === 'busyElsewhere') throw known;
   return store.apply(id, { type: 'failed', failure: toFailure(known), at });
-}
-
-function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): AbortSignal {
-  return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
 }
 
 function undefinedIfGone(error: unknown): undefined {

@@ -6,28 +6,27 @@ import { AssessmentError, knownError } from '../../errors.ts';
 import type { Clock, OnBytes } from '../../ports.ts';
 import type { RunEvent } from '../state/advance.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
-import type { RunDeps } from '../steps/step.ts';
+import type { RunDeps, StartDeps } from '../steps/step.ts';
 import { removeFile } from '../steps/removeUploads.ts';
 
 /** An upload address with less time left, or with less than half of a shorter validity, is replaced before use. */
 const minValidityMs = 30_000;
 const maxAddresses = 3;
 
-export interface UploadDeps extends RunDeps {
-  readonly signal: AbortSignal;
-  readonly onUploading?: OnBytes | undefined;
-}
-
 /** Uploads and confirms every archive of a run (docs/api.md, section 1, step 1). Throws `busyElsewhere` if another window has taken it over. */
-export async function uploadFiles(run: RunIn<'preparing'>, deps: UploadDeps): Promise<void> {
-  const { clientFor, clock, signal } = deps;
+export async function uploadFiles(
+  run: RunIn<'preparing'>,
+  deps: StartDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clientFor, clock } = deps;
   const total = run.targets.reduce((sum, { archive }) => sum + (archive?.bytes ?? 0), 0);
   const fileIds = new Map<number, string>();
   let doneBytes = 0;
   for (const [index, { archive }] of run.targets.entries()) {
     if (archive === undefined) continue;
     const onBytes = (done: number): void => deps.onUploading?.(doneBytes + done, total);
-    fileIds.set(index, await sendArchive(run, index, archive, deps, onBytes));
+    fileIds.set(index, await sendArchive(run, index, archive, { ...deps, signal, onBytes }));
     doneBytes += archive.bytes;
   }
   for (const [target, fileId] of fileIds) {
@@ -41,12 +40,7 @@ export async function uploadFiles(run: RunIn<'preparing'>, deps: UploadDeps): Pr
   }
 }
 
-/** Throws `busyElsewhere` if another window has taken the run over. */
-async function save(
-  { id }: Pick<Run, 'id'>,
-  event: RunEvent,
-  { store }: Pick<RunDeps, 'store'>,
-): Promise<void> {
+async function save({ id }: Run, event: RunEvent, { store }: RunDeps): Promise<void> {
   const { state } = await store.apply(id, event);
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
@@ -56,10 +50,9 @@ async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,
   archive: NonNullable<Target['archive']>,
-  deps: UploadDeps,
-  onBytes: OnBytes,
+  deps: RunDeps & { readonly signal: AbortSignal; readonly onBytes: OnBytes },
 ): Promise<string> {
-  const { clock, signal } = deps;
+  const { clock, signal, onBytes } = deps;
   const client = deps.clientFor(run);
   for (let addresses = 1; ; addresses += 1) {
     const address = await client.getUploadUrl(archive.bytes, { signal });
@@ -88,7 +81,7 @@ async function saveReservation(
   run: RunIn<'preparing'>,
   index: number,
   { file_id: fileId, upload_url: uploadUrl }: UploadUrl,
-  deps: UploadDeps,
+  deps: RunDeps,
 ): Promise<void> {
   const host = foreignHost(uploadUrl, run.baseUrl);
   const event = { type: 'reserved', target: index, fileId, host, at: deps.clock.now() } as const;

@@ -35,6 +35,8 @@ export class Delays {
   #checked = { wall: -Infinity, monotonic: -Infinity };
   /** It never shrinks: a clock that is set back makes no storm. */
   #intervalMs = 0;
+  /** True while the journal says, too, that the token does not work. */
+  #isRefused = false;
   /** How many other tokens there were since the last good answer. */
   #tokens = 0;
   /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
@@ -49,6 +51,10 @@ export class Delays {
   }
 
   isOver({ step, run }: Next): boolean {
+    const isRefused = isLive(run) && run.trouble !== undefined && lacksToken(run.trouble);
+    // Another window had an answer since.
+    if (this.#isRefused && !isRefused) this.#dueAt.delete(step);
+    this.#isRefused = isRefused;
     const isOfService = isCheck(step) || step === 'removeUploads';
     if (isOfService && this.#isQuiet(run)) return false;
     return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
@@ -78,6 +84,7 @@ export class Delays {
 
   /** After a step whose event is saved. */
   succeeded({ step, run }: Next, event: RunEvent | undefined): void {
+    this.#isRefused = false;
     this.#failures.delete(step);
     this.#dueAt.delete(step);
     if (!isCheck(step)) return;
@@ -93,6 +100,7 @@ export class Delays {
 
   /** After a failure, also of the disk. */
   failed({ step, run }: Next, { kind, data: { retryAfterMs: waitMs = 0, detail } }: AssessmentError): void {
+    this.#isRefused = false;
     if (waitMs > 0) this.#hush(this.#clock.now() + waitMs);
     const failures = (this.#failures.get(step) ?? 0) + 1;
     this.#failures.set(step, failures);

@@ -4,13 +4,10 @@ import { AssessmentError } from '../../errors.ts';
 import type { RunIn } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
-/**
- * Asks the service to end a run, and saves what is known of that. Returns the service's `conflict`: the run may have ended. Throws every other
- * failure, after saving that nothing was accepted where that is sure.
- */
+/** Asks the service to end a run, and saves what is known of that. Returns the service's `conflict`: the run may have ended. */
 export async function sendCancellation(
   run: RunIn<'running'>,
-  deps: Pick<RunDeps, 'store' | 'clientFor' | 'clock' | 'random' | 'log'>,
+  deps: RunDeps,
 ): Promise<AssessmentError | undefined> {
   const { store, clientFor, clock, log } = deps;
   const client = clientFor(run);

@@ -6,17 +6,12 @@ import { hasOldArchives, isPastLocalRetention, maxArchiveAgeMs } from '../state/
 import { runFolders } from '../disk/journal.ts';
 import { awaitLease, type LeaseDeps } from '../disk/lease.ts';
 import { withLock } from '../disk/lock.ts';
-import type { RunStore } from '../disk/runStore.ts';
 import { isReplaced } from './downloadArtifacts.ts';
 import { removeArchives } from './endRun.ts';
+import type { RunDeps } from './step.ts';
 
-interface CleaningDeps extends LeaseDeps {
-  readonly store: RunStore;
-  readonly retainLocalDays: () => number;
-}
-
-/** Removes what windows that died while they packed have left: folders that never had a journal, and whose lease no living window holds. */
-export async function removeAbandonedStarts({ store, ...deps }: CleaningDeps): Promise<void> {
+/** Removes what windows that died while they packed have left: folders without a journal whose lease no living window holds. */
+export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, async () => {
       const names = await readdir(folder);
@@ -27,10 +22,10 @@ export async function removeAbandonedStarts({ store, ...deps }: CleaningDeps): P
 }
 
 /**
- * The daily pass over all folders of runs: removes what is past its time and was so at the pass before, which the only note of a pass has. So a wall
- * clock that is wrong at one pass removes nothing. False if the last pass is less than a day old.
+ * The daily pass over all folders of runs. It removes what was past its time at the pass before, too:
+ * a wall clock that is wrong at one pass removes nothing. False if the last pass is less than a day old.
  */
-export async function cleanUp(deps: CleaningDeps): Promise<boolean> {
+export async function cleanUp(deps: RunDeps): Promise<boolean> {
   const { store, log, retainLocalDays } = deps;
   const before = await notePass(store.passNote, deps);
   if (before === 'too early') return false;
@@ -66,7 +61,7 @@ async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too ea
 }
 
 /** Of a folder with a damaged journal, the archives go first. */
-async function cleanStray(folder: string, before: number, deps: CleaningDeps): Promise<void> {
+async function cleanStray(folder: string, before: number, deps: RunDeps): Promise<void> {
   const names = await readdir(folder);
   const ageMs = async (name: string): Promise<number> => before - (await stat(join(folder, name))).mtimeMs;
   const damaged = names.filter(isJournal);

@@ -15,7 +15,7 @@ import {
   type RunWithResults,
   toFailure,
 } from '../state/run.ts';
-import { msSinceFirstSeen, type StepDeps } from './step.ts';
+import { msSinceFirstSeen, type RunDeps, type StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
@@ -25,21 +25,19 @@ const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused',
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 
-type DownloadDeps = Pick<StepDeps, 'store' | 'clientFor' | 'clock' | 'log' | 'signal'>;
-type CollectDeps = DownloadDeps & Pick<StepDeps, 'firstSeen'>;
-
 /**
- * Downloads and saves the artifacts of an exited run that are not here yet. A failure does not stop the others, unless it is a rate limit or waits for a
- * person. Throws a temporary failure after all were tried, of several the one with the longest `Retry-After`. May be repeated.
+ * Downloads and saves the artifacts of an exited run that are not here yet. A failure does not stop
+ * the others, unless it is a rate limit or waits for a user. Throws a temporary failure after all
+ * were tried, of several the one with the longest `Retry-After`.
  */
-export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectDeps): Promise<undefined> {
+export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps): Promise<undefined> {
   const { store, clock } = deps;
   let temporary: AssessmentError | undefined;
   for (const name of run.exit.artifacts) {
     if (run.artifacts?.some((artifact) => artifact.name === name) === true) continue;
     let artifact: Artifact;
     try {
-      artifact = await downloadArtifact(run, name, fileOf(run, name), once.attempts, deps);
+      artifact = await downloadArtifact(run, name, fileOf(run, name), once.attempts, deps, deps.signal);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       if (!isLost(error, name, run.exitedAt, deps)) {
@@ -59,15 +57,15 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: CollectD
  * them at once. Cancelled or failed, nothing has changed. An artifact that is not here and is
  * denied keeps its failure.
  */
-export async function downloadAgain(run: RunWithResults, deps: DownloadDeps): Promise<Run> {
-  const { store, clock, signal } = deps;
+export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: AbortSignal): Promise<Run> {
+  const { store, clock } = deps;
   const suffix = `-${randomBytes(4).toString('hex')}`;
   const artifacts: Artifact[] = [];
   try {
     for (const name of run.exit.artifacts) {
       try {
         const file = fileOf(run, name).replace(/(?=\.|$)/, suffix);
-        const artifact = await downloadArtifact(run, name, file, idempotent.attempts, deps);
+        const artifact = await downloadArtifact(run, name, file, idempotent.attempts, deps, signal);
         artifacts.push({ ...artifact, at: clock.now() });
       } catch (error) {
         const known = knownError(error);
@@ -83,14 +81,11 @@ export async function downloadAgain(run: RunWithResults, deps: DownloadDeps): Pr
   }
 }
 
-/**
- * The journal decides, also where it could not be saved for sure. What stays is for the daily
- * clean-up.
- */
+/** Removes the files that the journal does not name. What stays is for the daily clean-up. */
 async function removeReplaced(
   id: string,
   artifacts: readonly Artifact[],
-  { store, log }: DownloadDeps,
+  { store, log }: RunDeps,
 ): Promise<void> {
   try {
     const run = await store.refresh(id);
@@ -117,7 +112,8 @@ async function downloadArtifact(
   name: string,
   file: string,
   attempts: number,
-  { store, clientFor, signal }: Pick<StepDeps, 'store' | 'clientFor' | 'signal'>,
+  { store, clientFor }: RunDeps,
+  signal: AbortSignal,
 ): Promise<Artifact> {
   const path = join(store.folderOf(run.id), file);
   const options = { maxBytes: maxArtifactBytes, attempts, signal };
@@ -142,7 +138,7 @@ function isDenied({ kind, data }: AssessmentError): boolean {
   return denied.includes(kind) && data.isPage !== true;
 }
 
-function isLost(error: AssessmentError, name: string, exitedAt: number, deps: CollectDeps): boolean {
+function isLost(error: AssessmentError, name: string, exitedAt: number, deps: StepDeps): boolean {
   if (permanent.includes(error.kind)) return true;
   if (isDenied(error)) {
     const deniedMs = msSinceFirstSeen(name, deps);

@@ -8,25 +8,21 @@ import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
 
-type RecordDeps = Pick<StepDeps, 'clock' | 'log' | 'workOut' | 'signal'>;
-
 /** Works out the findings; the run ends even if that fails. */
-export async function workOut(run: RunIn<'collecting'>, deps: RecordDeps): Promise<EventOf<'collected'>> {
+export async function workOut(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
   const collected = { type: 'collected', at: deps.clock.now() } as const;
   // What a run's findings mean depends on how it ends.
-  const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps);
+  const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps, deps.signal);
   // The next window works them out.
   deps.signal.throwIfAborted();
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/**
- * Works out the findings of an ended run. Undefined where that failed, and a later window is to try
- * again.
- */
+/** Undefined where the findings of an ended run could not be worked out: a later window tries again. */
 export async function saveRecord(
   run: Run,
-  { clock, log, workOut: work, signal }: RecordDeps,
+  { clock, log, workOut: work }: RunDeps,
+  signal: AbortSignal,
 ): Promise<EventOf<'recordSaved'> | undefined> {
   const ended = new AbortController();
   try {
@@ -42,30 +38,30 @@ export async function saveRecord(
 }
 
 /**
- * Asks the workbench first, which may be gone; then notes that the end was shown, and shows it. An end that another window has noted is not shown.
- * Where the note cannot be saved, this window shows it once, and another may show it again rather than never.
+ * Asks the workbench first, which may be gone; then notes that the end was shown, and shows it,
+ * unless another window has noted it. Where the note cannot be saved, the drive shows it once, and
+ * another may show it again rather than never.
  */
 export async function announce(run: Run, deps: StepDeps): Promise<undefined> {
-  const { store, askWorkbench, clock, signal, ended, shown } = deps;
+  const { store, askWorkbench, clock, signal, ended, firstSeen } = deps;
   await answerOf(Promise.resolve(askWorkbench?.()), 'VS Code', { clock });
   // Another window may drive the run by now.
   signal.throwIfAborted();
   try {
     const noted = await store.applyIfDue(run.id, { type: 'endNotified', at: clock.now() });
-    const wasShown = shown.delete(run.id);
+    const wasShown = firstSeen.delete('shown');
     if (noted !== undefined && !wasShown) ended.fire(noted);
   } catch (error) {
     const isGone = error instanceof AssessmentError && error.kind === 'notFound';
-    if (!isGone && !shown.has(run.id)) ended.fire(run);
-    shown.add(run.id);
+    if (!isGone && !firstSeen.has('shown')) ended.fire(run);
+    firstSeen.set('shown', clock.monotonic());
     throw error;
   }
 }
 
-/** May be repeated: a file that is gone is no failure. */
 export async function removeArchives(
   run: Run,
-  { store, clock }: Pick<RunDeps, 'store' | 'clock'>,
+  { store, clock }: RunDeps,
 ): Promise<EventOf<'archivesRemoved'>> {
   for (const { archive } of run.targets)
     if (archive !== undefined) await rm(join(store.folderOf(run.id), archive.file), { force: true });

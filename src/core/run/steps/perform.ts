@@ -6,12 +6,10 @@ import { poll } from './poll.ts';
 import { removeUploads } from './removeUploads.ts';
 import type { StepDeps } from './step.ts';
 
-/** Performs a step, and returns what it has learned. */
 export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | undefined> {
   switch (due.step) {
     case 'record':
       deps.log.info(`Run ${due.run.id}: ${due.event.type}`);
-      // All members but the time are the event's.
       return { ...due.event, at: deps.clock.now() };
     case 'poll':
       return poll(due.run, deps);
@@ -24,6 +22,6 @@ export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | und
     case 'removeArchives':
       return removeArchives(due.run, deps);
     case 'removeUploads':
-      return removeUploads(due.run, deps.deleteSourceAfterRun(), deps);
+      return removeUploads(due.run, deps.deleteSourceAfterRun(), deps, deps.signal);
   }
 }

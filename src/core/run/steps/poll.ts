@@ -6,15 +6,9 @@ import type { EventOf } from '../state/advance.ts';
 import { type Exit, type Run, type RunIn, toFailure } from '../state/run.ts';
 import { msSinceFirstSeen, type RunDeps, type StepDeps } from './step.ts';
 
-/** Asks the service about a run. May be repeated: it changes nothing there. */
 export async function poll(
   run: RunIn<'running' | 'cancelling'>,
-  {
-    clientFor,
-    clock,
-    signal,
-    firstSeen = new Map(),
-  }: Pick<RunDeps, 'clientFor' | 'clock'> & Partial<StepDeps>,
+  { clientFor, clock, signal, firstSeen = new Map() }: RunDeps & Partial<StepDeps>,
 ): Promise<EventOf<'answered'>> {
   const description = await clientFor(run).describe(run.workflow, run.runId, { signal });
   const answered = { ...toAnswered(run, description), at: clock.now() };

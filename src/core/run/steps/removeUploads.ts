@@ -5,20 +5,14 @@ import type { Run } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
 /**
- * Removes the uploads of an ended run from the service (docs/api.md, section 4.1), and saves each removal. Stops at the first failure. May be repeated:
- * a file that is gone counts as removed.
+ * Removes the uploads of an ended run from the service (docs/api.md, section 4.1), and saves each
+ * removal. Stops at the first failure. A file that is gone counts as removed.
  */
 export async function removeUploads(
   run: Run,
   deletesSource: boolean,
-  {
-    store,
-    clientFor,
-    clock,
-    signal,
-  }: Pick<RunDeps, 'store' | 'clientFor' | 'clock'> & {
-    readonly signal?: AbortSignal;
-  },
+  { store, clientFor, clock }: RunDeps,
+  signal?: AbortSignal,
 ): Promise<undefined> {
   const client = clientFor(run);
   for (const { target, fileId, state } of uploadsToRemove(run, deletesSource, clock.now())) {

@@ -1,13 +1,15 @@
 import type { AssessmentClient } from '../../api/client.ts';
-import type { Clock, Emitter, Logger } from '../../ports.ts';
+import type { AssessmentError } from '../../errors.ts';
+import type { Clock, Emitter, Logger, OnBytes } from '../../ports.ts';
 import type { RunNotes } from '../disk/runNotes.ts';
 import type { RunStore } from '../disk/runStore.ts';
 import type { Circumstances } from '../state/next.ts';
 import type { Run } from '../state/run.ts';
 
+/** What all work on runs is done with. */
 export interface RunDeps {
   readonly store: RunStore;
-  /** A client for the run's origin and organization; its messages hold none of the run's passwords. */
+  /** Its messages hold none of the run's passwords. */
   readonly clientFor: (place: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
   /** The passwords of a blackbox run's credentials, in their order; throws `noPassword` for a missing one. */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
@@ -19,34 +21,43 @@ export interface RunDeps {
   readonly deleteSourceAfterRun: () => boolean;
   readonly retainLocalDays: () => number;
   /**
-   * Works out the findings of a run, as it will be once it has ended, whose results were
-   * downloaded, while its archives are here; resolves also if it never can. May be repeated: throws
-   * what may succeed later.
+   * Works out the findings of a run, as it will be once it has ended, while its archives are here;
+   * resolves also if it never can. Throws what may succeed later.
    */
   readonly workOut?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Asks VS Code's workbench anything. Without an answer, this window drives no run. */
   readonly askWorkbench?: (() => PromiseLike<unknown>) | undefined;
-  /** Of accepted runs, whose journals the disk may not have taken yet. */
   readonly notes?: Pick<RunNotes, 'keep' | 'runIdFor'> | undefined;
-}
-
-/** What every drive of a window shares. */
-export interface DriveDeps extends RunDeps {
-  /** A run has ended, or waits for a person. */
-  readonly ended: Emitter<Run>;
-  /** The runs whose end this window has shown, although it could not note that. */
-  readonly shown: Set<string>;
 }
 
 export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: RunDeps): Circumstances {
   return { now: clock.now(), notedRunId: notes?.runIdFor(run), deletesSource: deleteSourceAfterRun() };
 }
 
+/** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
+export interface NotKept {
+  readonly id: string;
+  readonly error: AssessmentError;
+}
+
+/** What a start works with. */
+export interface StartDeps extends RunDeps {
+  readonly notKept: Emitter<NotKept>;
+  /** Aborts when the window closes. */
+  readonly stopped: AbortSignal;
+  /** Aborts when a person cancels. */
+  readonly cancelled: AbortSignal | undefined;
+  readonly onPackaging?: OnBytes | undefined;
+  readonly onUploading?: OnBytes | undefined;
+}
+
 /**
- * What a step works with. A step performs one effect, and returns what it has learned as an event. Each may be performed again, where its event could
- * not be saved or its window was closed.
+ * What a step of a drive works with. A step performs one effect, and returns what it has learned as
+ * an event. Each may be performed again, where its event could not be saved or its window was closed.
  */
-export interface StepDeps extends DriveDeps {
+export interface StepDeps extends RunDeps {
+  /** A run has ended, or waits for a person. */
+  readonly ended: Emitter<Run>;
   /** When the drive first saw what it has seen at each look since, by the monotonic clock. */
   readonly firstSeen: Map<string, number>;
   /** Aborts when the window closes or loses the lease, or when a person asks for what cannot wait. */

@@ -91,6 +91,17 @@ describe('a watched run', () => {
     assert.ok(window.tracker.nextCheckAt(id) !== undefined);
   });
 
+  test('F56 with a rejected token is polled again at once after another window has had an answer', async (t) => {
+    const { fixture, window, id, asked } = await pausedRun(t);
+    const other = openWindow(t, fixture);
+    other.setToken('next-invented-token');
+    await fixture.passUntil(other.tracker.checkNow(id));
+    assert.equal(fixture.sent('/describe') - asked, 1);
+    window.setToken('next-invented-token');
+    await pass(fixture, minuteMs);
+    assert.ok(fixture.sent('/describe') - asked > 1);
+  });
+
   test('F56 with a rejected token continues at once with the right one, however often tokens of others changed', async (t) => {
     const { fixture, window, id, asked } = await pausedRun(t);
     for (let change = 0; change < 5; change += 1)

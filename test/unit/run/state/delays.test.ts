@@ -159,6 +159,16 @@ describe('the delay before a poll', () => {
     }
   });
 
+  test('F56 after a refused token ends once another window has had an answer', () => {
+    const { fail, isOver, minutes, journal } = begin();
+    fail('unauthorized');
+    assert.equal(isOver(), false);
+    journal({ trouble: undefined });
+    assert.equal(isOver(), true);
+    fail('serverError');
+    assert.equal(minutes(), 1, 'and no later wait is shorter');
+  });
+
   test('F56 after each token that was refused, too, is a minute longer, at most 15', () => {
     const { fail, wake, minutes, answer, journal } = begin();
     const waits = Array.from({ length: 20 }, () => {

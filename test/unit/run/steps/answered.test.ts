@@ -4,6 +4,7 @@ import type { Description } from '../../../../src/core/api/schema.ts';
 import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import type { RunIn } from '../../../../src/core/run/state/run.ts';
 import { poll, toAnswered } from '../../../../src/core/run/steps/poll.ts';
+import type { StepDeps } from '../../../../src/core/run/steps/step.ts';
 import { emptyExit, runOf, stillRunning } from '../sampleRuns.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
@@ -77,7 +78,7 @@ test('F59 only exits without a result in a row count together, and not by the wa
   for (const said of [emptyExit, emptyExit, stillRunning, emptyExit]) {
     const client = { describe: () => Promise.resolve(said) } as unknown as AssessmentClient;
     const deps = { clientFor: () => client, clock, firstSeen };
-    const { emptyMs = NaN } = await poll(runOf.running as RunIn<'running'>, deps);
+    const { emptyMs = NaN } = await poll(runOf.running as RunIn<'running'>, deps as unknown as StepDeps);
     seconds.push(Math.floor(emptyMs / 1_000));
     clock.advance(1_000);
     clock.moveWall(99_000);

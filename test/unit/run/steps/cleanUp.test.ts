@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { cleanUp } from '../../../../src/core/run/steps/cleanUp.ts';
+import type { RunDeps } from '../../../../src/core/run/steps/step.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
@@ -30,7 +31,8 @@ async function setUpFolders(t: TestContext, retainLocalDays = 90) {
     const targets = [{ folder: '/shop', name: 'shop' }];
     await store.create({ ...runOf.succeeded, id, endedAt, noticeDue: false, targets, ...change } as Run);
   };
-  const pass = () => cleanUp({ store, clock, log: silent, retainLocalDays: () => retainLocalDays });
+  const pass = () =>
+    cleanUp({ store, clock, log: silent, retainLocalDays: () => retainLocalDays } as unknown as RunDeps);
   const nextDay = async (): Promise<string[]> => {
     clock.advance(dayMs);
     assert.equal(await pass(), true);

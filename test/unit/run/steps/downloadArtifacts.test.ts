@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorData, type ErrorKind } from '../../../../src/core/errors.ts';
 import { downloadArtifacts } from '../../../../src/core/run/steps/downloadArtifacts.ts';
+import type { StepDeps } from '../../../../src/core/run/steps/step.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { RunEvent } from '../../../../src/core/run/state/advance.ts';
 import type { Artifact, RunIn } from '../../../../src/core/run/state/run.ts';
@@ -48,9 +49,8 @@ async function download(
       return Promise.resolve(run);
     },
   } as unknown as RunStore;
-  const [outcome] = await Promise.allSettled([
-    downloadArtifacts(run, { store, clientFor: () => client, clock, log: silent, signal, firstSeen }),
-  ]);
+  const deps = { store, clientFor: () => client, clock, log: silent, signal, firstSeen };
+  const [outcome] = await Promise.allSettled([downloadArtifacts(run, deps as unknown as StepDeps)]);
   const failure = outcome.status === 'rejected' ? (outcome.reason as AssessmentError) : undefined;
   return { failure, asked, saved };
 }

@@ -4,6 +4,7 @@ import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { removeFile, removeUploads } from '../../../../src/core/run/steps/removeUploads.ts';
+import type { RunDeps } from '../../../../src/core/run/steps/step.ts';
 import type { RunIn, Target } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
 import { minuteMs, pass, stride } from '../passTime.ts';
@@ -146,7 +147,11 @@ describe('a file on the service', () => {
       return fileId === 'b' ? Promise.reject(new AssessmentError('rateLimited')) : Promise.resolve();
     };
     const client = { cancelUpload } as unknown as AssessmentClient;
-    const removing = removeUploads(run, true, { store, clock, clientFor: () => client });
+    const removing = removeUploads(run, true, {
+      store,
+      clock,
+      clientFor: () => client,
+    } as unknown as RunDeps);
     await assert.rejects(removing, { kind: 'rateLimited' });
     assert.deepEqual(calls, ['a', 'b']);
     const known = store.get(run.id)?.targets.map(({ upload }) => upload?.state);
