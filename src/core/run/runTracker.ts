@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly onUploading?: OnBytes | undefined;
 }
 
-/** The editor's door to runs: start, track, cancel, resend, remove. One window at a time drives a run to its end. */
+/** The editor's door to runs. One window at a time drives a run to its end. */
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #window: DrivingWindow;
@@ -40,7 +40,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToKeep = this.#notKept.event;
   }
 
-  /** When this window polls the run next (wall clock, ms). */
+  /** Of this window, by the wall clock, ms. */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -57,7 +57,7 @@ export class RunTracker implements Disposable {
     return this.#window.checkNow(id);
   }
 
-  /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. `isTokenOf` says which runs use the token. */
+  /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
     return this.#window.tokenChanged(isTokenOf, isNewSource ? 'person' : 'token');
   }
@@ -104,7 +104,6 @@ export class RunTracker implements Disposable {
     return { ...this.#deps, ...options, notKept: this.#notKept, stopped: this.#window.stopped };
   }
 
-  /** Starts under a lease, and hands it to the drive. */
   async #driveAfter(id: string, lease: Lease, start: () => Promise<Run>): Promise<Run> {
     try {
       const run = await start();
@@ -153,7 +152,7 @@ export class RunTracker implements Disposable {
     if (conflict !== undefined && this.#deps.store.get(id)?.state === 'running') throw conflict;
   }
 
-  /** Gives an `unknown` run the ID that a person found. Throws `busyElsewhere` while its dispatch is sent again, `runIdTaken` if another run has the ID. */
+  /** Throws `busyElsewhere` while the dispatch is sent again, `runIdTaken` if another run has the ID. */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -172,7 +171,7 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  /** Sends the start request of an `unknown` run again, with the files already uploaded: a person's decision, since it may start a second paid run. */
+  /** Sends the start request of an `unknown` run again: a user's decision, since it may start a second paid run. */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
@@ -183,7 +182,6 @@ export class RunTracker implements Disposable {
     return this.#driveAfter(id, lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));
   }
 
-  /** Ends an `unknown` run as `cancelled`, and removes its uploads. */
   async abandon(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'abandoned', at: clock.now() });

@@ -41,9 +41,7 @@ export function parseJournal(text: string): Row | undefined {
   if (!newer.success) return undefined;
   const { version, workflow, id, createdAt } = newer.data;
   const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
-  return isOurs && !run.error.issues.every(isUnknownValue)
-    ? undefined
-    : { state: 'newer', id, createdAt };
+  return isOurs && !run.error.issues.every(isUnknownValue) ? undefined : { state: 'newer', id, createdAt };
 
   /** A state, language or type of a later version. */
   function isUnknownValue({ code, path }: z.core.$ZodIssue): boolean {
@@ -57,11 +55,10 @@ export function parseJournal(text: string): Row | undefined {
 export interface RunsOnDisk {
   /** Newest first. */
   readonly runs: readonly Run[];
-  /** The number of journals that are damaged, unreadable, or of another version. */
   readonly unread: number;
 }
 
-/** Reads the journals and changes nothing: `RunStore` sets damaged ones aside. Throws the system's error for an unreadable folder. */
+/** Reads the journals and changes nothing: `RunStore` sets damaged ones aside. */
 export async function readRuns(root: string): Promise<RunsOnDisk> {
   const runs: Run[] = [];
   let unread = 0;
@@ -79,7 +76,7 @@ export function newestFirst(one: Row, other: Row): number {
   return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
 }
 
-/** The names of the runs' folders, without links. Throws the system's error for an unreadable folder. */
+/** Without links. */
 export async function runFolders(root: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(root, { withFileTypes: true });

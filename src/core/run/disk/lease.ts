@@ -14,7 +14,7 @@ export interface LeaseDeps {
 const renewMs = 5_000;
 /** A lease that a window has seen unchanged for so long, by its monotonic clock, is stale. */
 export const staleMs = 30_000;
-/** The same where its process does not run here. It may run in another container, which shows the same host name. */
+/** The same where its process does not run here: it may run in another container of the same host name. */
 export const deadMs = 10_000;
 
 interface Sighting {
@@ -23,7 +23,7 @@ interface Sighting {
   readonly lookedAt: number;
 }
 
-/** What a window has seen of lease files, by their paths and its monotonic clock. */
+/** By a window's monotonic clock and the paths of lease files. */
 const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /** The right to start or to drive a run, which one window at a time holds. It renews itself until it is released. */
@@ -49,7 +49,6 @@ const leaseName = /^lease-(\d+)\.json$/;
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;
-  // Nothing but its start makes the folder of a run.
   if (!(await makeSubfolder(folder))) return undefined;
   const held = await newest(folder);
   const heldFile = join(folder, nameOf(held));
@@ -133,26 +132,15 @@ async function setTime(file: string, ms: number): Promise<boolean> {
   }
 }
 
-/** 0 without a lease file. */
 async function newest(folder: string): Promise<number> {
-  const files = await readEntries(folder);
+  const files = (await unlessMissing(() => readdir(folder))) ?? [];
   return Math.max(0, ...files.map((file) => Number(leaseName.exec(file)?.[1] ?? 0)));
-}
-
-async function readEntries(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }
 
 function nameOf(number: number): string {
   return `lease-${String(number)}.json`;
 }
 
-/** False for a lease that was given back, and one that is stale. */
 async function isHeld(path: string, clock: Clock): Promise<boolean> {
   const found = await unlessMissing(() => stat(path));
   if (found === undefined || found.mtimeMs <= releasedMs) return false;
@@ -193,7 +181,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** The right to start a run of some subjects: folders, or an application (`applicationSubject`). One start at a time has it, across all windows. */
+/** The right to start a run of some subjects: folders, or an application (`applicationSubject`). */
 export type StartClaim = Pick<Lease, 'lost' | 'release'>;
 
 /** Claims all subjects or none. Waits for a claim whose process has died. Throws `startedElsewhere`. */

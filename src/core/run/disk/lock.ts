@@ -17,8 +17,9 @@ class LostLock extends Error {}
 export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
 
 /**
- * Runs `act` while nobody else does so for the same lock file, which is made by exclusive create. The file of a dead process is removed; since two
- * processes may do that at once, `act` has to call `requireLock` right before what it changes. Throws `notFound` when the file's folder is gone.
+ * Runs `act` while nobody else does so for the same lock file, which is made by exclusive create. The
+ * file of a dead process is removed; since two processes may do that at once, `act` has to call
+ * `requireLock` right before what it changes. Throws `notFound` when the file's folder is gone.
  */
 export async function withLock<T>(
   path: string,

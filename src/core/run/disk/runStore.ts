@@ -28,7 +28,7 @@ interface Known {
 /** Windows shows no file for a moment while a program replaces it. */
 const secondLookMs = 20;
 
-/** The runs on disk, one folder each, and the latest state of each in memory. */
+/** The runs on disk, one folder each, and the latest state of each in memory. Lists are newest first. */
 export class RunStore {
   readonly #root: string;
   readonly #clock: Clock;
@@ -51,12 +51,10 @@ export class RunStore {
    */
   readonly onDidChange: Event<readonly Run[]>;
 
-  /** Newest first. */
   all(): readonly Run[] {
     return this.#list().filter(isRead);
   }
 
-  /** Newest first. */
   unread(): readonly UnreadRun[] {
     return this.#list().filter((row) => !isRead(row));
   }
@@ -79,12 +77,12 @@ export class RunStore {
     return join(this.#root, id);
   }
 
-  /** The folder for leases of starts (`claimStart`). */
+  /** For `claimStart`. */
   get startingFolder(): string {
     return join(dirname(this.#root), 'starting');
   }
 
-  /** Where the time of the last clean-up is (`cleanUp`). */
+  /** For `cleanUp`. */
   get passNote(): string {
     return join(dirname(this.#root), 'cleaned');
   }
@@ -123,13 +121,12 @@ export class RunStore {
     return names.filter((name) => !this.has(name)).map((name) => join(this.#root, name));
   }
 
-  /** Rereads a journal; undefined when there is no such run. */
   async refresh(id: string): Promise<Run | undefined> {
     this.#fire(await this.#read(id));
     return this.get(id);
   }
 
-  /** Sortable by time, and random: windows need not agree on it. */
+  /** Sortable by time. */
   newId(): string {
     const stamp = new Date(this.#clock.now()).toISOString().replace(/[-:T]/g, '').slice(0, 14);
     return `${stamp}-${randomBytes(4).toString('hex')}`;
@@ -149,7 +146,7 @@ export class RunStore {
     return created;
   }
 
-  /** Advances a run; the new state is on disk when this resolves. Events of one run are applied in order. Throws `notFound`. */
+  /** The new state is on disk when this resolves. Throws `notFound`. */
   async apply(id: string, event: RunEvent): Promise<Run> {
     return (await this.#advance(id, event)).run;
   }

@@ -13,7 +13,7 @@ import { removeFile } from '../steps/removeUploads.ts';
 const minValidityMs = 30_000;
 const maxAddresses = 3;
 
-/** Uploads and confirms every archive of a run (docs/api.md, section 1, step 1). Throws `busyElsewhere` if another window has taken it over. */
+/** docs/api.md, section 1, step 1. Throws `busyElsewhere` if another window has taken the run over. */
 export async function uploadFiles(
   run: RunIn<'preparing'>,
   deps: StartDeps,
@@ -45,7 +45,7 @@ async function save({ id }: Run, event: RunEvent, { store }: RunDeps): Promise<v
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
 
-/** Reserves an address and PUTs an archive; after a fault again, after expiry at a new address (docs/api.md, section 4.1). Returns the file's ID. */
+/** After a fault again, after expiry at a new address (docs/api.md, section 4.1). Returns the file's ID. */
 async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,
@@ -76,7 +76,6 @@ async function sendArchive(
   }
 }
 
-/** A reservation that cannot be saved is cancelled. */
 async function saveReservation(
   run: RunIn<'preparing'>,
   index: number,
@@ -105,7 +104,6 @@ function tooSlow(cause?: AssessmentError): AssessmentError {
   return new AssessmentError('forbidden', { ...cause?.data, subject: 'upload' }, { cause });
 }
 
-/** True when another address may work. */
 function isExpired(error: unknown): error is AssessmentError {
   return error instanceof AssessmentError && (error.kind === 'addressRefused' || error.kind === 'forbidden');
 }

@@ -23,12 +23,12 @@ export type RunEvent = { readonly at: number } & (
     }
   | { readonly type: 'confirmed'; readonly target: number }
   | { readonly type: 'dispatchIntended' }
-  /** The answer to the start request of that intent, also a late one, or the run ID that a person found for it. */
+  /** The answer to the start request of that intent, or the run ID that a user found for it. */
   | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
   | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'person' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  /** The service's answer (`toAnswered`). `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it has not. */
+  /** `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it has not. */
   | {
       readonly type: 'answered';
       readonly status: string;
@@ -65,8 +65,8 @@ export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 const maxEmptyMs = 30 * 60 * 1000;
 
 /**
- * The next state of a run. Pure. Returns the same object for an event that does not belong to the state, or comes after a final state. Events about
- * uploads, notices, names, downloads and a person's answers apply in every state.
+ * The next state of a run. Pure. Returns the same object for an event that does not belong to the
+ * state. Events about uploads, notices, names, downloads and a user's answers apply in every state.
  */
 export function advance(run: Run, event: RunEvent): Run {
   // The answer to another intent is not about this one: an accepted run becomes one of its own.
@@ -148,7 +148,7 @@ function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run
   return { ...shared(run), noticeDue: false, runId, state: 'running', dispatchedAt: intendedAt };
 }
 
-/** This dispatch was not sent; a lost one before it may have been accepted. A person's stop is a cancellation, a closed window a failure. */
+/** This dispatch was not sent; a lost one before it may have been accepted. */
 function dispatchStopped(run: RunIn<'dispatching'>, { by }: EventOf<'dispatchStopped'>, at: number): Run {
   if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
   return by === 'person' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
@@ -210,7 +210,7 @@ function collected(run: RunIn<'collecting'>, at: number): Run {
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
 
-/** Ends a live run that still does not answer. One that has exited keeps its exit, without the artifacts that could not be downloaded. */
+/** One that has exited keeps its exit, without the artifacts that could not be downloaded. */
 function unwatched(run: LiveRun, at: number): Run {
   if (!mayStopWatching(run, at)) return run;
   const { runId, dispatchedAt } = run;
@@ -262,6 +262,5 @@ function withTarget(run: Run, index: number, change: Partial<Target>): Run {
 
 function withUpload(run: Run, index: number, state: UploadState, at: number): Run {
   const upload = run.targets[index]?.upload;
-  const change = upload === undefined ? {} : { upload: { ...upload, state, at } };
-  return withTarget(run, index, change);
+  return withTarget(run, index, upload === undefined ? {} : { upload: { ...upload, state, at } });
 }

@@ -18,7 +18,7 @@ const minGapMs = 60_000;
 /** Of tries with a token that was refused: a gateway refuses good ones now and then. */
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
-/** Who ends a delay: a person who asks, clocks that jumped, a window that got the focus, another token. */
+/** Who ends a delay: `clock` for clocks that jumped. */
 export type Waker = 'person' | 'clock' | 'focus' | 'token';
 
 type Step = Next['step'];

@@ -5,7 +5,7 @@ import type { Run, RunIn } from './run.ts';
 /** What counts beside the journal. */
 export interface Circumstances {
   readonly now: number;
-  /** The service's ID of a run that it accepted while the journal could not be written, from its note. */
+  /** From the note of a run that was accepted while its journal could not be written. */
   readonly notedRunId: string | undefined;
   readonly deletesSource: boolean;
 }
@@ -20,8 +20,8 @@ export type Next =
   | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> };
 
 /**
- * What a run needs from whoever holds its lease, the most urgent first: the first step whose delay is over is performed, then this is asked again. Empty
- * for a run that needs nothing: then the lease is given back.
+ * What a run needs from whoever holds its lease, the most urgent first: the first step whose delay is
+ * over is performed, then this is asked again. Empty for a run that needs nothing.
  */
 export function next(run: Run, given: Circumstances): readonly Next[] {
   switch (run.state) {
@@ -54,7 +54,6 @@ function noted(
   return runId === undefined ? undefined : { type: 'dispatched', intendedAt: run.intendedAt, runId };
 }
 
-/** Each artifact is here, or is given up. */
 function isDownloaded({ exit, artifacts = [] }: RunIn<'collecting'>): boolean {
   return exit.artifacts.every((name) => artifacts.some((artifact) => artifact.name === name));
 }
@@ -63,9 +62,7 @@ function notice(run: Run): Next[] {
   return run.noticeDue ? [{ step: 'announce', run }] : [];
 }
 
-/**
- * Until every artifact is here and worked out, the text that findings point at is taken from them.
- */
+/** Needed until every artifact is here and worked out: the text that findings point at is in them. */
 function archives(run: Run): Next[] {
   const lacksResults = 'artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined);
   const areNeeded = lacksResults === true || run.lacksRecord === true;

@@ -12,7 +12,7 @@ export function resultsKeptUntil(run: Run): number | undefined {
     : undefined;
 }
 
-/** True for an ended run whose end was shown. A run that may have files on the service is kept until the service has removed them itself. */
+/** A run that may have files on the service is kept until the service has removed them itself. */
 export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;
   const hasUploads = run.targets.some(
@@ -26,29 +26,21 @@ export function hasArchives({ archivesRemovedAt, targets }: Run): boolean {
   return archivesRemovedAt === undefined && targets.some(({ archive }) => archive !== undefined);
 }
 
-/**
- * True while the findings of an ended run are still to be worked out with the text in its archives.
- */
 export function needsArchives(run: Run): boolean {
   return hasArchives(run) && run.lacksRecord === true;
 }
 
-/** True for archives that are kept no longer, even if the run may need them. */
+/** Even if the run may need them. */
 export function hasOldArchives(run: Run, now: number): boolean {
   return hasArchives(run) && now - run.createdAt > maxArchiveAgeMs;
 }
 
-export interface UploadToRemove {
-  readonly target: number;
-  readonly fileId: string;
-  readonly state: 'reserved' | 'confirmed';
-}
-
 /**
- * The files that an ended run may have on the service, of which `deletesSource` is the setting: without it, only those of runs that never got a run ID
- * and cannot be running. Past its retention, the service has removed them itself.
+ * The files that an ended run may have on the service. Without the setting `deletesSource`, only those
+ * of runs that never got a run ID and cannot be running. Past its retention, the service has removed
+ * them itself.
  */
-export function uploadsToRemove(run: Run, deletesSource: boolean, now: number): readonly UploadToRemove[] {
+export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];
   const isUnused = runIdOf(run) === undefined && !(run.state === 'cancelled' && run.mayStillRun === true);
   if (!deletesSource && !isUnused) return [];

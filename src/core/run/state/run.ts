@@ -121,10 +121,7 @@ const base = looseObject({
   /** A person's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /**
-   * True while the findings are still to be worked out, or their texts to be kept: both need the
-   * archives.
-   */
+  /** True while the findings are still to be worked out, or their texts to be kept, from the archives. */
   lacksRecord: z.optional(z.boolean()),
   /** Until when nothing is asked of the service for this run: its latest `Retry-After`. */
   retryAt: z.optional(time),
@@ -237,7 +234,6 @@ export function endedEarly(run: Run): boolean {
   return run.state === 'aborted' || run.state === 'cancelled' || run.state === 'failed';
 }
 
-/** True while this side has to poll or to download. */
 export function isLive(run: Run): run is LiveRun {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
@@ -247,7 +243,7 @@ export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
-/** The role of an artifact: the member of the service's output that refers to it, else its name (docs/api.md, section 2.5). */
+/** The member of the service's output that refers to an artifact, else its name (docs/api.md, section 2.5). */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
 }
@@ -282,7 +278,6 @@ export type RunWithResults = RunIn<'succeeded' | 'aborted' | 'cancelled'> & {
   readonly exit: Exit;
 };
 
-/** True for an ended run whose artifacts can be downloaded again. */
 export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
@@ -297,7 +292,7 @@ export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }
 
-/** Milliseconds from the dispatch, else the creation, to the end of the run or `now`. */
+/** From the dispatch, else the creation, to the end of the run or `now`. */
 export function elapsedMs(run: Run, now: number): number {
   const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
   const end = ('exitedAt' in run ? run.exitedAt : undefined) ?? ('endedAt' in run ? run.endedAt : now);

@@ -21,7 +21,7 @@ const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 /** What the service says of an artifact that it does not have. A page is not the service's word. */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
-/** An artifact that the service still denies so long after the exit counts as lost, but no sooner than this after the drive's first try. */
+/** An artifact that is still denied so long after the exit is lost, but no sooner than this after the drive's first try. */
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 
@@ -106,7 +106,6 @@ function isNamed(run: Run, file: string): boolean {
   return keptArtifacts(run).some((artifact) => artifact.file === file);
 }
 
-/** Nothing of an unfinished download stays: an earlier copy is replaced only once the artifact is here whole. */
 async function downloadArtifact(
   run: RunWithExit,
   name: string,
@@ -148,7 +147,7 @@ function isLost(error: AssessmentError, name: string, exitedAt: number, deps: St
   return false;
 }
 
-/** True for a failure that stops every download until a person has acted. */
+/** Stops every download. */
 function waitsForPerson({ kind }: AssessmentError): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }
