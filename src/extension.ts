@@ -112,6 +112,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     ...services,
     ...screens,
     savingFolder: storage('saving'),
+    samplesFolder: storage('samples'),
     findingsView: surfaces.findings.view,
     mcp: keepMcpServer(context, log),
     savedStyle: dist('webview', 'saved.css'),

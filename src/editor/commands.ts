@@ -26,6 +26,7 @@ import { createFindingCommands, type FindingCommandDeps } from './findings/findi
 import { importFindings } from './findings/importFindings.ts';
 import { openFindingsFile, pickUnreadRun } from './findings/findingDetails.ts';
 import { type Folder, folderAt, openFoldersOf, pickFolders } from './folders.ts';
+import { openSample, type OpenSampleDeps } from './runs/openSample.ts';
 import { hasArtifact } from './runs/runLabels.ts';
 import { saveReport, type SaveReportDeps } from './report/saveReport.ts';
 import type { TrendPanels } from './report/trend.ts';
@@ -58,7 +59,7 @@ export interface Manifest {
   };
 }
 
-interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps {
+interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps, OpenSampleDeps {
   readonly notes: RunNotes;
   readonly clock: Clock;
   readonly log: RecentLog;
@@ -196,6 +197,7 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     'whitebox.exportCsv': (node) => exportFindings('csv', clickedRun(node), { ...deps, tool }),
     'whitebox.exportBundle': (node) => exportFindings('bundle', clickedRun(node), { ...deps, tool }),
     'whitebox.importFindings': () => importFindings(deps),
+    'whitebox.openSample': () => openSample(manifest.version, deps),
     'whitebox.copyMcpConfiguration': () => copyMcpConfiguration(deps.mcp),
     'whitebox.startCrawl': (uri) => startFromFile('blackbox-crawl', fileOf(uri), deps),
     'whitebox.startBlackboxAssessment': (uri) => startFromFile('blackbox-assessment', fileOf(uri), deps),

@@ -31,8 +31,8 @@ test('F92 in Japanese, the user chooses folders, each becomes a separate archive
   assert.deepEqual((await workbench.currentQuickInput()).items, ['shop', 'tool']);
   await workbench.pickSeveral(['shop', 'tool']);
   const dialog = await workbench.dialogText();
-  assert.match(dialog.message, /shop、tool の 28 ファイルを診断のためにアップロードしますか/);
-  assert.match(dialog.detail, /shop[^]*14 ファイル[^]*tool[^]*14 ファイル/);
+  assert.match(dialog.message, /shop、tool の 30 ファイルを診断のためにアップロードしますか/);
+  assert.match(dialog.detail, /shop[^]*15 ファイル[^]*tool[^]*15 ファイル/);
   await workbench.dialogButton('アップロードして開始');
   const [run] = await eventually(service.runs, (runs) => runs.length === 1);
   assert.equal(run?.archives.length, 2);

@@ -62,22 +62,22 @@ test('F5 in a trusted workspace, checkboxes of the preview choose what is sent, 
       (rows) =>
         rows.some(({ label, description }) => label === 'To be uploaded' && description.startsWith(count)),
     );
-  const shown = await untilUploaded('15 files, ');
+  const shown = await untilUploaded('16 files, ');
   const excluded = shown.find(({ label }) => label === '.env');
   assert.match(excluded?.description ?? '', /^\.env +\(.*\.gitignore:\d+\)$/);
-  for (const count of ['14 files, ', '15 files, ']) {
+  for (const count of ['15 files, ', '16 files, ']) {
     await workbench.treeRowCheckbox('Upload Preview', 'package.json');
     await untilUploaded(count);
   }
   await writeFile(path.join(stage.folder, 'src', 'late.js'), 'export {};\n');
   await workbench.viewAction('Upload Preview', 'Start Assessment…');
   const dialog = await workbench.dialogText();
-  assert.match(dialog.message, /Upload 16 files/);
+  assert.match(dialog.message, /Upload 17 files/);
   assert.deepEqual(service.requests, []);
   await workbench.dialogButton('Upload and Start');
   const sent = await eventually(
     () => service.runs()[0]?.archives.flatMap(({ entries }) => entries.map((entry) => entry.path)) ?? [],
-    ({ length }) => length === 16,
+    ({ length }) => length === 17,
   );
   assert.ok(sent.includes('src/late.js') && sent.includes('package.json') && !sent.includes('.env'));
 });

@@ -137,7 +137,7 @@ const makeShop = (scratch: string): Promise<string> => makeSampleWorkspace(path.
 
 /** Copies the sample workspace and adds a git repository and ignored files. */
 export async function makeSampleWorkspace(folder: string): Promise<string> {
-  await cp(path.join(import.meta.dirname, '../fixtures/sample-workspace'), folder, { recursive: true });
+  await cp(path.join(import.meta.dirname, '../../examples/sample/shop'), folder, { recursive: true });
   await promisify(execFile)('git', ['init', '--quiet', folder]);
   await writeFile(path.join(folder, '.env'), `${ignoredSecret}\n`);
   await mkdir(path.join(folder, 'build'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdtemp, readFile, rm, utimes } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from '@playwright/test';
@@ -46,17 +46,30 @@ async function readManifest(): Promise<Manifest> {
   return JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Manifest;
 }
 
-test('the VSIX contains exactly the runtime files, the documentation and the pictures of the walkthrough', async () => {
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(path.join(root, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.relative(root, path.join(parentPath, name)));
+}
+
+test('the VSIX contains exactly the runtime files, the documentation, the walkthrough’s pictures, and the sample', async () => {
   const { contributes } = await readManifest();
   const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   const pictures = new Set(steps.flatMap(({ media }) => Object.values(media.image)));
   assert.equal(pictures.size, 2 * steps.length);
+  const sample = await filesBelow('examples/sample');
   const others = `CHANGELOG.md LICENSE README.md package.json package.nls.ja.json package.nls.json l10n/bundle.l10n.ja.json
     media/icon.png media/shield.svg skills/whitebox-findings/SKILL.md
     dist/ThirdPartyNotices.txt dist/archiveWorker.cjs dist/blackbox.schema.ja.json dist/blackbox.schema.json dist/bootstrap.cjs
     dist/main.cjs dist/mcp.cjs dist/parseWorker.cjs dist/secretWorker.cjs
     dist/webview/report.css dist/webview/report.js dist/webview/saved.css`;
-  assert.deepEqual([...(await packedFiles())].sort(), [...others.split(/\s+/), ...pictures].sort());
+  assert.deepEqual(
+    [...(await packedFiles())].sort(),
+    [...others.split(/\s+/), ...pictures, ...sample].sort(),
+  );
+  const sizes = await Promise.all(sample.map(async (file) => (await stat(path.join(root, file))).size));
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) <= 40_000);
 });
 
 test('README links its pictures if they have a base URL, and otherwise points to the walkthrough', async () => {

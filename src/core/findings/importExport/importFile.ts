@@ -40,7 +40,7 @@ export interface ImportTarget {
 
 /** Stores all or nothing. */
 export async function importRun(
-  imported: ImportedFile,
+  imported: Pick<ImportedFile, 'files' | 'run'>,
   origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },
   { store, clock }: { store: RunStore; clock: Clock },
 ): Promise<Run> {

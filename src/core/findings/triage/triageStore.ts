@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { AssessmentError } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
@@ -238,6 +239,14 @@ export class TriageStore {
         return known === undefined || isUndecided(known) || !countsIn(known, id);
       };
       return { entries: made.filter(isWanted).map((entry) => ({ ...entry, onlyIn: id })) };
+    });
+  }
+
+  /** Deletes this machine's decisions about a folder. Shared files stay. */
+  forget(folder: string): Promise<void> {
+    return this.#queued(async () => {
+      await rm(this.#deps.placeFor(folder).book, { force: true });
+      await this.#load(folder);
     });
   }
 

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { hasFindings, testsOnePair } from '../../../core/findings/chooseRun.ts';
+import { isSample } from '../../../core/findings/importExport/sample.ts';
 import { countVerdicts, isReported } from '../../../core/findings/result/result.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parseFindings.ts';
@@ -194,7 +195,7 @@ export function describeFindings(
     ...(comparison === undefined ? describeOnlyHere(filtered) : []),
     ...describeFilter(filtering, filtered),
   ];
-  const lines = [...describeRuns(findings), ...counts];
+  const lines = [...describeSample(findings), ...describeRuns(findings), ...counts];
   const proposed = proposalsIn(findings).reduce((sum, { count }) => sum + count, 0);
   if (proposed > 0) lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
@@ -204,6 +205,15 @@ export function describeFindings(
     ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
   ).length;
   view.badge = open === 0 ? undefined : { value: open, tooltip: t('Open findings: {0}', formatNumber(open)) };
+}
+
+function describeSample(findings: FindingStore): string[] {
+  if (!findings.shownRuns().some(({ run }) => isSample(run))) return [];
+  return [
+    t(
+      'These sample findings are invented. To assess your own code, open its folder and run “Start Assessment…”',
+    ),
+  ];
 }
 
 export function describeRuns(findings: FindingStore): string[] {
