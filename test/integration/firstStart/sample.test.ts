@@ -18,7 +18,7 @@ describe('the sample', () => {
     const [[folder, options] = []] = calls;
     assert.ok(folder instanceof vscode.Uri && folder.fsPath.startsWith(samples));
     assert.deepEqual(options, { forceNewWindow: true });
-    assert.deepEqual(messages.shown, []);
+    assert.equal(messages.shown.length, 0);
     const file = path.join(folder.fsPath, 'src/orders.js');
     const original = await readFile(file, 'utf8');
     await writeFile(file, 'changed');
