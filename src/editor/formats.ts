@@ -85,6 +85,12 @@ export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
+/** "Nov 27, 10:15 AM". */
+export function formatMinute(at: number): string {
+  const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+  return new Intl.DateTimeFormat(vscode.env.language, parts).format(at);
+}
+
 /** A `YYYY-MM-DD` day with its year. */
 export function formatDate(day: string): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'long' }).format(

@@ -35,6 +35,7 @@ export const storeOfFindings = (
     comparison: () => undefined,
     find: () => undefined,
     failureOf: () => undefined,
+    countsOf: () => Promise.resolve(undefined),
     withDetails: (some: readonly ShownFinding[]) => addDetails(some, () => Promise.resolve(new Map())),
     confirmationsOf: () => Promise.resolve([]),
     sharedDecisions: () => new Map(),

@@ -8,7 +8,15 @@ import { type FolderCalls, inBackground, untilAborted } from '../yieldingWork.ts
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
 import { addMapping, forgetMappings, readMappings } from './place/mappings.ts';
-import { forgetLate, readItem, readResult, savedResult, withDetails } from './result/readResult.ts';
+import {
+  forgetLate,
+  headOfFindings,
+  readItem,
+  readResult,
+  savedResult,
+  withDetails,
+} from './result/readResult.ts';
+import type { ResultHead } from './result/result.ts';
 import type { Detailable, Detailed } from './result/resultFile.ts';
 import {
   addOwners,
@@ -24,7 +32,16 @@ import { decisionFolders, type ShownFinding, type ShownRun, toTriageSubjects } f
 import { decide } from './triage/decide.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { NewDecision, TriageStore, UndoDecisions } from './triage/triageStore.ts';
-import { compareViews, findingsOf, show, type ShowSource, toShownFinding, toShownRun } from './view/show.ts';
+import {
+  compareViews,
+  type FindingCounts,
+  findingsOf,
+  show,
+  type ShowSource,
+  toCounts,
+  toShownFinding,
+  toShownRun,
+} from './view/show.ts';
 
 interface Deps extends ViewSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf' | 'onDidChange'>;
@@ -62,6 +79,7 @@ export class FindingStore implements Disposable {
   #comparison: RunView | undefined;
   #shown: readonly ShownRun[] = [];
   #byName: ReadonlyMap<string, readonly ShownFinding[]> | undefined;
+  readonly #heads = new WeakMap<Run, ResultHead>();
   /** By run ID, the last step of its view. */
   readonly #steps = new Map<string, Promise<void>>();
   /** Aborted when nobody wants any more what is being loaded. */
@@ -233,6 +251,17 @@ export class FindingStore implements Disposable {
 
   failureOf(runId: string): Failure | undefined {
     return this.#views.get(runId)?.failure;
+  }
+
+  /** Undefined if the number is unknown. Of a run that isn't shown, the head of its result is read once. */
+  async countsOf(run: Run): Promise<FindingCounts | undefined> {
+    if (!hasFindings(run) || this.failureOf(run.id) !== undefined) return undefined;
+    const head =
+      this.#views.get(run.id)?.head ?? this.#heads.get(run) ?? (await headOfFindings(run, this.#deps));
+    if (head === undefined) return undefined;
+    this.#heads.set(run, head);
+    const shown = this.#shown.find((each) => each.run.id === run.id)?.shown ?? [];
+    return toCounts(head, shown);
   }
 
   /**

@@ -7,7 +7,7 @@ import { identityOf } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
 import type { SentFile } from './place/sentFiles.ts';
-import type { TriageDecision } from './triage/triage.ts';
+import { isSettled, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './place/owners.ts';
 
 /**
@@ -76,6 +76,10 @@ export interface ShownRun {
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
   /** Folders whose files could not be compared with what was uploaded. */
   readonly unread?: readonly string[] | undefined;
+}
+
+export function countOpen(shown: readonly ShownFinding[]): number {
+  return shown.filter(({ triage }) => !isSettled(triage.state)).length;
 }
 
 export type DetailedFinding = ShownFinding & WithDetails;

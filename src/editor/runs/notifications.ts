@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownRun } from '../../core/findings/shownFinding.ts';
-import { isSettled } from '../../core/findings/triage/triage.ts';
+import { countOpen, type ShownRun } from '../../core/findings/shownFinding.ts';
 import type { Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/features/continuedRuns.ts';
@@ -141,7 +140,7 @@ function assessmentNotice(run: RunIn<'succeeded'>, read: ShownRun | undefined): 
 function finishedText(title: string, { shown, cut }: ShownRun, run: Run): string {
   if (shown.length === 0) return t('The assessment of {0} has finished. {1}', title, describeZero(run));
   const count = countShown(shown.length, cut);
-  const open = shown.filter(({ triage }) => !isSettled(triage.state)).length;
+  const open = countOpen(shown);
   return open === shown.length
     ? t('The assessment of {0} has finished: {1}.', title, count)
     : t('The assessment of {0} has finished: {1}. Open: {2}.', title, count, formatNumber(open));

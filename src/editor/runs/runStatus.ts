@@ -1,12 +1,24 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { durationsBefore } from '../../core/findings/chooseRun.ts';
+import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { failsAgain } from '../../core/findings/result/readResult.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
+import { isDownloaded } from '../../core/run/state/next.ts';
+import { needsArchives } from '../../core/run/state/retention.ts';
 import { lastGoodAnswerAt } from '../../core/run/state/trouble.ts';
-import { elapsedMs, isLive, type Run, wasStartedHere } from '../../core/run/state/run.ts';
+import {
+  elapsedMs,
+  isFinal,
+  isLive,
+  type LiveRun,
+  type Run,
+  wasStartedHere,
+} from '../../core/run/state/run.ts';
 import { describeTrouble } from '../errors/messages.ts';
-import { formatDuration, formatTime } from '../formats.ts';
+import { formatDuration, formatList, formatTime } from '../formats.ts';
 import { runTitle, stateLabel } from './runLabels.ts';
 
 const t = vscode.l10n.t;
@@ -28,19 +40,85 @@ export function statusLines(run: Run, deps: StatusDeps): string[] {
       ? [t('The response to the start request was lost. Decide how to continue.')]
       : []),
     ...(trouble === undefined ? [] : [describeTrouble(trouble, run).message]),
+    ...nextSteps(run, deps),
     ...waitingFacts(run, deps),
   ];
 }
 
-/** The last response, the next check, and how long earlier runs took; nothing for a run that isn't watched. */
-export function waitingFacts(run: Run, { runs, tracker }: StatusDeps): string[] {
+/** What happens next with an unfinished run, and when; nothing where this window doesn't know. */
+export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
+  if (isLive(run)) return nextCheck(run, deps);
+  switch (run.state) {
+    case 'preparing':
+      return run.workflow === 'whitebox-assessment'
+        ? [t('When the upload is complete, VS Code sends the start request.')]
+        : [];
+    case 'dispatching':
+      return [t('VS Code is waiting for the response to the start request.')];
+    default:
+      return [];
+  }
+}
+
+function nextCheck(run: LiveRun, { tracker, clock }: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
+  const { trouble } = run;
+  if (trouble?.kind === 'notSignedIn') return [t('When you sign in, VS Code checks the run again.')];
+  if (run.state === 'collecting' && isDownloaded(run)) return [t('VS Code is reading the findings.')];
+  const at = tracker.nextCheckAt(run.id);
+  if (at === undefined || at <= clock.now())
+    return run.state === 'collecting' && trouble === undefined
+      ? [t('VS Code is downloading the results.')]
+      : [];
+  const time = formatTime(at);
+  switch (trouble?.kind) {
+    case 'unauthorized':
+      return [t('Until you sign in, VS Code tries the same token again. Next check: {0}', time)];
+    case 'tokenCommand':
+      return [t('VS Code runs the token command again. Next check: {0}', time)];
+    default:
+      return [t('Next check: {0}', time)];
+  }
+}
+
+/** What happens next with an ended run, and when or why: with its findings, and with its source on the service. */
+export function stepsAfterEnd(
+  run: Run,
+  {
+    tracker,
+    clock,
+    findings,
+  }: Pick<StatusDeps, 'tracker' | 'clock'> & {
+    readonly findings: Pick<FindingStore, 'reading' | 'shownRuns'>;
+  },
+): string[] {
+  if (!isFinal(run)) return [];
+  const isReading = findings.reading().some(({ id }) => id === run.id);
+  const { failure, unread = [] } = findings.shownRuns().find((shown) => shown.run.id === run.id) ?? {};
+  const folders = formatList(unread.map((folder) => basename(folder)));
+  const isReadAgain = failure !== undefined && !failsAgain(failure);
+  const deletionAt = tracker.nextCheckAt(run.id) ?? 0;
+  return [
+    ...(isReading ? [t('VS Code is reading the findings.')] : []),
+    ...(isReadAgain ? [t('When this window gets the focus, VS Code reads the findings again.')] : []),
+    ...(unread.length > 0
+      ? [t('When {0} can be read, VS Code compares the findings with its files.', folders)]
+      : []),
+    ...(needsArchives(run)
+      ? [t('When you next open a window, VS Code tries again to save the findings.')]
+      : []),
+    ...(deletionAt > clock.now()
+      ? [t('VS Code retries the deletion of the uploaded source: {0}', formatTime(deletionAt))]
+      : []),
+  ];
+}
+
+/** The last response, and how long earlier runs took; nothing for a run that isn't watched. */
+export function waitingFacts(run: Run, { runs }: Pick<StatusDeps, 'runs'>): string[] {
   if (!isLive(run)) return [];
-  const nextCheckAt = tracker.nextCheckAt(run.id);
   const durations = durationsBefore(runs.all(), run);
   const [least, most] = [Math.min(...durations), Math.max(...durations)].map(formatDuration);
   return [
     t('Last response: {0}', formatTime(lastGoodAnswerAt(run))),
-    ...(nextCheckAt === undefined ? [] : [t('Next check: {0}', formatTime(nextCheckAt))]),
     ...(durations.length === 0
       ? []
       : least === most

@@ -2,10 +2,13 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
+import { countOpen } from '../../core/findings/shownFinding.ts';
+import type { FindingCounts } from '../../core/findings/view/show.ts';
 import { pathKey } from '../../core/paths.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import {
+  dayMs,
   elapsedMs,
   type Failure,
   hasRemoteResults,
@@ -31,12 +34,21 @@ import {
   stateLabel,
   titleOf,
 } from './runLabels.ts';
-import { capitalized, formatDay, formatDuration, formatList, formatTime } from '../formats.ts';
+import {
+  capitalized,
+  countShown,
+  formatDay,
+  formatDuration,
+  formatList,
+  formatMinute,
+  formatNumber,
+  formatTime,
+} from '../formats.ts';
 import type { LazyView } from '../../lazyView.ts';
 import { type FolderNode, type RunNode, toRunNode } from './pickRun.ts';
 import { hasSource } from './removeRuns.ts';
 import { factLines, linesOf, progressText, unsavedLines } from './runLines.ts';
-import { waitingFacts } from './runStatus.ts';
+import { nextSteps, stepsAfterEnd, waitingFacts } from './runStatus.ts';
 
 const t = vscode.l10n.t;
 
@@ -81,12 +93,13 @@ export function showRuns(
         : undefined;
       const unread = findings.failureOf(run.id);
       return [
+        ...factLines([...nextSteps(run, deps), ...stepsAfterEnd(run, deps)]),
         ...linesOf(run, deps.clock.now(), runs.all(), unread, progress),
         ...factLines(waitingFacts(run, deps)),
         ...unsavedLines(run, deps.notes.runIdFor(run)),
       ].map(toLine);
     },
-    getTreeItem: (element) => {
+    getTreeItem: async (element) => {
       if (element.kind === 'line') return element.item;
       if (element.kind === 'folder') return folderItem(element);
       const run = runs.get(element.id);
@@ -94,7 +107,9 @@ export function showRuns(
       const item = runItem(run, {
         now: deps.clock.now(),
         unread: findings.failureOf(run.id),
-        facts: waitingFacts(run, deps),
+        facts: [...nextSteps(run, deps), ...stepsAfterEnd(run, deps), ...waitingFacts(run, deps)],
+        isOnlyOfDay: isOnlyOfDay(run, runs.all()),
+        counts: await findings.countsOf(run),
       });
       if (deps.notes.runIdFor(run) !== undefined) item.contextValue = `${item.contextValue ?? ''} hasRunId`;
       return item;
@@ -109,19 +124,18 @@ export function showRuns(
         : { value: waiting, tooltip: t('Runs that need your attention: {0}', waiting) };
     changes.fire(undefined);
   };
-  let unreadIds = '';
-  const unread = findings.onDidChange(() => {
-    const ids = runs.all().flatMap(({ id }) => (findings.failureOf(id) === undefined ? [] : [id]));
-    if (ids.join() === unreadIds) return;
-    unreadIds = ids.join();
+  let known = '';
+  const reading = findings.onDidChange(() => {
+    const now = JSON.stringify([
+      runs.all().flatMap(({ id }) => (findings.failureOf(id) === undefined ? [] : [id])),
+      findings.reading().map(({ id }) => id),
+      findings.shownRuns().map(({ run, shown, unread }) => [run.id, shown.length, countOpen(shown), unread]),
+    ]);
+    if (now === known) return;
+    known = now;
     changes.fire(undefined);
   });
-  return vscode.Disposable.from(
-    changes,
-    renderRuns(runs, render),
-    tracker.onDidFailToKeep(render),
-    unread,
-  );
+  return vscode.Disposable.from(changes, renderRuns(runs, render), tracker.onDidFailToKeep(render), reading);
 }
 
 function toLine(item: vscode.TreeItem): RunsNode {
@@ -177,10 +191,12 @@ interface KnownOfRun {
   readonly now: number;
   readonly unread: Failure | undefined;
   readonly facts: readonly string[];
+  readonly isOnlyOfDay: boolean;
+  readonly counts: FindingCounts | undefined;
 }
 
 /** A narrow view cuts a row, so the state and what needs a person come first. The row above names a whitebox run's folder. */
-function runItem(run: Run, { now, unread, facts }: KnownOfRun): vscode.TreeItem {
+function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: KnownOfRun): vscode.TreeItem {
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
   const isConfirming = run.confirms !== undefined && named !== undefined;
@@ -196,7 +212,8 @@ function runItem(run: Run, { now, unread, facts }: KnownOfRun): vscode.TreeItem 
     attention,
     ...(run.workflow === 'whitebox-assessment' ? [] : [kindLabel(run), about]),
     name,
-    formatDay(run.createdAt),
+    isOnlyOfDay ? formatDay(run.createdAt) : formatMinute(run.createdAt),
+    counts && countsLabel(counts),
   ]
     .filter((part) => part !== undefined)
     .join(' · ');
@@ -214,6 +231,24 @@ function runItem(run: Run, { now, unread, facts }: KnownOfRun): vscode.TreeItem 
     label: [`${kindLabel(run)} · ${about}`, title, item.description].join(', '),
   };
   return item;
+}
+
+/** True if no other run of the same folders was made on the same day. */
+function isOnlyOfDay(run: Run, all: readonly Run[]): boolean {
+  const { id, createdAt } = run;
+  const day = new Date(createdAt).toDateString();
+  return !all.some(
+    (other) =>
+      Math.abs(other.createdAt - createdAt) < 2 * dayMs &&
+      other.id !== id &&
+      new Date(other.createdAt).toDateString() === day &&
+      foldersOf(other) === foldersOf(run),
+  );
+}
+
+function countsLabel({ findings, cut, open }: FindingCounts): string {
+  const all = countShown(findings, cut);
+  return open === undefined || findings === 0 ? all : t('{0}, open: {1}', all, formatNumber(open));
 }
 
 function noContinuations(run: Run): string[] {

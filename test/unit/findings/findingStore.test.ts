@@ -107,6 +107,23 @@ test('choosing a run without a findings file keeps the shown findings', async (t
   assert.deepEqual(titles(fixture), ['here']);
 });
 
+test('the findings of a run are counted without reading them, the open ones only while they are shown', async (t) => {
+  const fixture = await setUpFindings(t, 'shop');
+  const { store } = fixture;
+  const unread = await fixture.addRun(['shop'], '{"no":"list"}');
+  assert.equal(await store.countsOf(unread), undefined, 'not 0');
+  const two = JSON.stringify(['one', 'two'].map((title) => ({ title, file: 'a.js', line: 1 })));
+  const old = await fixture.addRun(['shop'], two);
+  await store.setTriage(store.all().slice(0, 1), 'fixed', '');
+  assert.deepEqual(await store.countsOf(old), { findings: 2, cut: undefined, open: 1 });
+  const latest = await fixture.addRun(['shop'], '[]');
+  assert.deepEqual(await store.countsOf(latest), { findings: 0, cut: undefined, open: 0 });
+  assert.deepEqual(await store.countsOf(old), { findings: 2, cut: undefined, open: undefined });
+  await writeFile(path.join(fixture.runs.folderOf(old.id), 'findings.json'), '[]');
+  const replaced = { ...old };
+  assert.equal(await store.countsOf(replaced), undefined, 'of another findings file');
+});
+
 test('a finding is found by its name after its run was downloaded again in another order', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const list = ['one', 'two'].map((title, at) => ({ title, file: `${title}.js`, line: 1, cwe: 79 + at }));

@@ -4,7 +4,7 @@ import { type AskOptions, askWorker } from '../../askWorker.ts';
 import { AssessmentError, knownError, workerCrash } from '../../errors.ts';
 import { isSamePath, pathKey } from '../../paths.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
-import { artifactPath, type Run } from '../../run/state/run.ts';
+import { artifactPath, type Failure, type Run } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { findingsMarkOf, maxReadMs } from '../parse/readFindings.ts';
@@ -89,7 +89,7 @@ export async function saveResult(run: Run, source: ResultSource, signal?: AbortS
   try {
     ({ notKept } = await workOutRun(run, source, signal));
   } catch (error) {
-    if (['malformedFindings', 'findingsTooLarge'].includes(knownError(error).kind)) return;
+    if (failsAgain(knownError(error))) return;
     throw error;
   }
   if (notKept !== undefined) throw new AssessmentError(notKept.kind, notKept);
@@ -100,6 +100,16 @@ export async function saveResult(run: Run, source: ResultSource, signal?: AbortS
 
 async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<ResultHead | undefined> {
   return memory.unsaved.get(id)?.head ?? (await readHead(runs.folderOf(id)));
+}
+
+/** Reading the same findings file again would fail again. */
+export function failsAgain({ kind }: Pick<Failure, 'kind'>): boolean {
+  return kind === 'malformedFindings' || kind === 'findingsTooLarge';
+}
+
+export async function headOfFindings(run: Run, source: ResultSource): Promise<ResultHead | undefined> {
+  const head = await savedHead(run, source);
+  return head !== undefined && head.mark === (await markIfThere(run, source)) ? head : undefined;
 }
 
 export async function savedResult(

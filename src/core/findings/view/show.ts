@@ -6,9 +6,9 @@ import { canShareNames, folderSubjectKey, subjectOf } from '../chooseRun.ts';
 import { allNamesOf, namesOf } from '../identity.ts';
 import { asPlaced } from '../place/evidence.ts';
 import { placesOf } from '../place/placement.ts';
-import { isReported, type ResultFinding, type Verdict } from '../result/result.ts';
+import { isReported, type ResultFinding, type ResultHead, type Verdict } from '../result/result.ts';
 import type { RunView } from '../runView.ts';
-import { folderOf, mainPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
+import { countOpen, folderOf, mainPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { isSettled } from '../triage/triage.ts';
 
 export type Decide = (
@@ -20,6 +20,18 @@ export type Decide = (
 export interface ShowSource {
   readonly runs: Pick<RunStore, 'get'>;
   readonly decide: Decide;
+}
+
+/** How many findings a run reports; `open` is undefined where the decisions about them are not looked up. */
+export interface FindingCounts extends Pick<ResultHead, 'cut'> {
+  readonly findings: number;
+  readonly open: number | undefined;
+}
+
+/** Another run may be shown for some of the run's folders, and no finding of a run that is not shown. */
+export function toCounts({ cut, counts }: ResultHead, shown: readonly ShownFinding[]): FindingCounts {
+  const { findings } = counts;
+  return { findings, cut, open: shown.length === findings ? countOpen(shown) : undefined };
 }
 
 /** `runIds` has the run that each folder shows, by `folderSubjectKey`. */

@@ -60,9 +60,11 @@ export class Delays {
     return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
   }
 
-  /** When the next poll is due (wall clock, ms); undefined while there is no token to send. */
+  /** When the next request to the service is due (wall clock, ms); undefined while there is no token to send. */
   nextCheckAt(run: Run): number | undefined {
-    const dueAt = this.#dueAt.get('poll') ?? this.#dueAt.get('download');
+    const dueAt = (['poll', 'download', 'removeUploads'] as const).flatMap(
+      (step) => this.#dueAt.get(step) ?? [],
+    )[0];
     if (dueAt === undefined || (isLive(run) && run.trouble?.kind === 'notSignedIn')) return undefined;
     const leftMs = Math.max(dueAt - this.#clock.monotonic(), retryAfterMs(run, this.#clock.now()));
     return Math.round(this.#clock.now() + leftMs);

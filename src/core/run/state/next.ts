@@ -54,7 +54,7 @@ function noted(
   return runId === undefined ? undefined : { type: 'dispatched', intendedAt: run.intendedAt, runId };
 }
 
-function isDownloaded({ exit, artifacts = [] }: RunIn<'collecting'>): boolean {
+export function isDownloaded({ exit, artifacts = [] }: RunIn<'collecting'>): boolean {
   return exit.artifacts.every((name) => artifacts.some((artifact) => artifact.name === name));
 }
 

@@ -234,7 +234,7 @@ export function describeRuns(findings: FindingStore): string[] {
       ...describeCut(baseline, baselineCut),
     ];
   }
-  const reading = findings.reading().map((run) => t('{0}: its findings are being read…', titleOf(run)));
+  const reading = findings.reading().map((run) => t('{0}: VS Code is reading the findings…', titleOf(run)));
   return findings
     .shownRuns()
     .map(({ run, shown, failure, cut, changedFiles = 0, unlisted = 0, ownersGaps = [], unread = [] }) => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'mocha';
-import type { Run } from '../../../../src/core/run/state/run.ts';
+import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
 import type { RunTracker } from '../../../../src/core/run/runTracker.ts';
-import { formatTime } from '../../../../src/editor/formats.ts';
+import { formatDay, formatMinute, formatTime } from '../../../../src/editor/formats.ts';
 import { checkRuns } from '../../../../src/editor/runs/runCommands.ts';
 import { silent } from '../../../silentLog.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { watchMessages } from '../../dialogs.ts';
-import { clockAt, partly, storeOfRuns } from '../../doubles.ts';
+import { clockAt, partly, storeOfFindings, storeOfRuns } from '../../doubles.ts';
 import { showOf } from '../../shownRuns.ts';
 
 const minute = 60_000;
@@ -43,8 +43,8 @@ const check = async (...all: readonly Run[]): Promise<readonly string[]> => {
 
 describe('what is known of a run in progress', () => {
   const facts = [
-    `Last response: ${formatTime(now - minute)}`,
     `Next check: ${formatTime(nextCheckAt)}`,
+    `Last response: ${formatTime(now - minute)}`,
     'Earlier runs took 6h 0m to 9h 0m',
   ];
   const first = 'Whitebox assessment · shop: running, 3h 12m';
@@ -64,10 +64,85 @@ describe('what is known of a run in progress', () => {
     const { rowsOf } = show(running, ...earlier);
     const [row, ...lines] = await rowsOf('running');
     const labels = lines.map(({ label }) => label);
+    assert.equal(labels[0], facts[0], 'what happens next comes first');
     for (const fact of facts)
       assert.ok((row?.tooltip as string).includes(`\n${fact}`) && labels.includes(fact), fact);
     const ended = await rowsOf(finished(9).id);
     assert.ok(!ended.some(({ label }) => facts.includes(label as string)));
+  });
+
+  it('begins with what happens next, and when', async () => {
+    const time = formatTime(nextCheckAt);
+    const troubled = (kind: Failure['kind']) => ({ ...running, trouble: { kind, since: now } }) as Run;
+    const { collecting } = runOf;
+    const all = ['findings', 'report'].map((name) => ({ name, file: name }));
+    const late = { ...collecting, trouble: { kind: 'timeout', since: now } } as Run;
+    for (const [run, due, said] of [
+      [runOf.preparing, {}, 'When the upload is complete, VS Code sends the start request.'],
+      [runOf.dispatching, {}, 'VS Code is waiting for the response to the start request.'],
+      [troubled('timeout'), { nextCheckAt }, `Next check: ${time}`],
+      [
+        troubled('unauthorized'),
+        { nextCheckAt },
+        `Until you sign in, VS Code tries the same token again. Next check: ${time}`,
+      ],
+      [
+        troubled('tokenCommand'),
+        { nextCheckAt },
+        `VS Code runs the token command again. Next check: ${time}`,
+      ],
+      [troubled('notSignedIn'), {}, 'When you sign in, VS Code checks the run again.'],
+      [collecting, {}, 'VS Code is downloading the results.'],
+      [late, { nextCheckAt }, `Next check: ${time}`],
+      [{ ...collecting, artifacts: all } as Run, {}, 'VS Code is reading the findings.'],
+      [runOf.succeeded, { nextCheckAt }, `VS Code retries the deletion of the uploaded source: ${time}`],
+    ] as const) {
+      const [, first] = await showOf(storeOfRuns(run), { clock, ...due }).rowsOf(run.id);
+      assert.equal(first?.label, said);
+    }
+  });
+
+  it('says when the findings of an ended run are read, read again, or compared with their files', async () => {
+    const run = runOf.succeeded;
+    for (const [more, said] of [
+      [{ reading: () => [run] }, 'VS Code is reading the findings.'],
+      [
+        { shownRuns: () => [{ run, shown: [], failure: { kind: 'storage' } }] },
+        'When this window gets the focus, VS Code reads the findings again.',
+      ],
+      [
+        { shownRuns: () => [{ run, shown: [], unread: ['/work/shop'] }] },
+        'When shop can be read, VS Code compares the findings with its files.',
+      ],
+    ] as const) {
+      const findings = storeOfFindings([], more);
+      const [row, first] = await showOf(storeOfRuns(run), { clock, findings }).rowsOf(run.id);
+      assert.equal(first?.label, said);
+      assert.ok((row?.tooltip as string).includes(said));
+    }
+    const malformed = { shownRuns: () => [{ run, shown: [], failure: { kind: 'malformedFindings' } }] };
+    const [, first] = await showOf(storeOfRuns(run), { findings: storeOfFindings([], malformed) }).rowsOf(
+      run.id,
+    );
+    assert.doesNotMatch(String(first?.label), /again/, 'the same file is not read again');
+  });
+
+  it('names the minute where a day has several runs, and counts the findings as far as they are known', async () => {
+    const at = (id: string, createdAt: number): Run => ({ ...runOf.succeeded, id, createdAt });
+    const counts = {
+      one: { findings: 12, open: 9 },
+      two: { findings: 12, open: undefined },
+      three: undefined,
+    };
+    const findings = storeOfFindings([], {
+      countsOf: ({ id }: Run) => Promise.resolve(counts[id as keyof typeof counts]),
+    });
+    const runs = storeOfRuns(at('one', now), at('two', now + minute), at('three', now - 72 * hour));
+    const { rowsOf } = showOf(runs, { clock, findings });
+    const described = async (id: string) => (await rowsOf(id))[0]?.description;
+    assert.equal(await described('one'), `${formatMinute(now)} · 12 findings, open: 9`);
+    assert.equal(await described('two'), `${formatMinute(now + minute)} · 12 findings`);
+    assert.equal(await described('three'), formatDay(now - 72 * hour), 'an unknown number is not 0');
   });
 
   it('is the answer of Check Run Status Now, the most urgent run first', async () => {

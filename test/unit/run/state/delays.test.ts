@@ -221,6 +221,10 @@ describe('the delay before a poll', () => {
       new AssessmentError('timeout'),
     );
     assert.equal(collecting.nextCheckAt(runOf.collecting), clock.now() + 30_000);
+    const ended = new Delays(runOf.succeeded, clock, () => 1);
+    assert.equal(ended.nextCheckAt(runOf.succeeded), undefined);
+    ended.failed({ step: 'removeUploads', run: runOf.succeeded }, new AssessmentError('timeout'));
+    assert.equal(ended.nextCheckAt(runOf.succeeded), clock.now() + 30_000);
   });
 
   test('F51 is never shorter than a Retry-After, whoever asks', () => {
