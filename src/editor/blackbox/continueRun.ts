@@ -139,7 +139,7 @@ async function sourceOf(
   };
   const changes = changesBetween(sentPartsOf(asSent), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
   const differs = t(
-    'The request is sent as it was for that run. Later changes in the target file aren’t sent. Added (+) and removed (−) since then:',
+    'VS Code sends the request as it was for that run, without later changes in the target file. Added (+) and removed (−) since then:',
   );
   return {
     start: { ...inherited, input },
@@ -193,11 +193,12 @@ function describeContinuation(continuation: Continuation, run: Run, pairs: Pairs
 const maxPairsNamed = 5;
 
 function describePairs(pairs: Pairs): string {
-  if (pairs === 'all') return t('All pairs are tested: each feature, from each perspective that applies.');
+  if (pairs === 'all')
+    return t('The service tests all pairs: each feature, from each perspective that applies.');
   const names = pairs
     .slice(0, maxPairsNamed)
     .map(({ feature_name, perspective }) => `${clip(visibleLine(feature_name), 60)} · ${perspective}`);
-  return `${t('Only these pairs are tested: {0}.', formatNumber(pairs.length))}\n${firstLines(names, pairs.length)}`;
+  return `${t('The service tests only these pairs: {0}.', formatNumber(pairs.length))}\n${firstLines(names, pairs.length)}`;
 }
 
 type Limits = Pick<ApplicationInput, 'credit_limit' | 'scan_credit_limit' | 'crawl_credit_limit'>;

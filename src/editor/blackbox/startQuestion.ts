@@ -117,8 +117,11 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   if (logins > 0) {
     lines.push(
       logins === 1
-        ? t('The password for 1 login is sent. Use a test account.')
-        : t('The passwords for {0} logins are sent. Use test accounts.', formatNumber(logins)),
+        ? t('VS Code sends the password for 1 login to the service. Use a test account.')
+        : t(
+            'VS Code sends the passwords for {0} logins to the service. Use test accounts.',
+            formatNumber(logins),
+          ),
     );
   }
   if (instructions !== '')

@@ -90,7 +90,7 @@ function ownMessages(
       t('First open the folder that you want to assess.'),
       { title: t('Open Folder'), command: 'vscode.openFolder' },
     ],
-    notAFolder: () => [t('Choose a folder on this machine’s disk. This isn’t one: {0}', subject)],
+    notAFolder: () => [t('Choose a folder on this machine’s disk. This folder is elsewhere: {0}', subject)],
     folderNotOpen: () => [
       t(
         'To retry, open the folder. Your choice of excluded files is available only where the folder is open: {0}',
@@ -179,7 +179,7 @@ function ownMessages(
       failure.limit === undefined
         ? [
             t(
-              'The triage file can’t be read, so nothing was changed. It is damaged, too large, or from a newer version of this extension: {0}',
+              'VS Code can’t read the triage file, so nothing was changed. The file is damaged, too large, or from a newer version of this extension: {0}',
               subject,
             ),
             openFile(subject),
@@ -201,7 +201,7 @@ function ownMessages(
       ),
       showRuns(),
     ],
-    startedElsewhere: () => [t('You’re already starting another run. Finish or cancel that one first.')],
+    startedElsewhere: () => [t('You’re already starting another run. First finish or cancel that start.')],
     busyElsewhere: () => [
       t('Another window is managing this run. Continue in that window, or close that window.'),
     ],

@@ -109,7 +109,7 @@ export function serviceMessages(
       failure.subject === 'files'
         ? [
             t(
-              '{0}, the service’s file storage, redirects to another URL ({1}). Redirects aren’t followed, so files go only where the service specified.',
+              '{0}, the service’s file storage, redirects to another URL ({1}). VS Code doesn’t follow redirects, so files go only where the service specified.',
               origin,
               failure.status ?? '',
             ) +
@@ -119,7 +119,7 @@ export function serviceMessages(
           ]
         : [
             t(
-              '{0} redirects to another URL. To protect your token, redirects aren’t followed. Enter the final URL as the base URL.',
+              '{0} redirects to another URL. To protect your token, VS Code doesn’t follow redirects. Enter the final URL as the base URL.',
               origin,
             ),
             openSetting('whitebox.baseUrl'),
@@ -194,7 +194,7 @@ export function serviceMessages(
             showLog(),
           ]
         : [
-            t('This URL isn’t used because it isn’t https or contains a user name: {0}', detail),
+            t('VS Code doesn’t use this URL, because it isn’t https or contains a user name: {0}', detail),
             openSetting('whitebox.baseUrl'),
           ],
   };

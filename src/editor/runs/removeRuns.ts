@@ -58,7 +58,7 @@ export async function deleteUploadedSource(
     chosen.length === 1
       ? t('Delete the uploaded source code of {0} from the service?', titleOf(first))
       : t('Delete the uploaded source code of {0} runs from the service?', formatNumber(chosen.length));
-  const detail = t('The findings and the report are kept. The source on this machine isn’t changed.');
+  const detail = t('The findings and the report stay. The source on this machine doesn’t change.');
   if ((await askInDialog({ question, detail }, yes)) !== yes) return;
   const kept: KeptRun[] = [];
   await withViewProgress(async () => {

@@ -79,7 +79,7 @@ export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<v
           t('If the service accepted that request, a second run starts and spends credits again.'),
           run.workflow === 'whitebox-assessment'
             ? t('The run uses the source that is already uploaded.')
-            : t('The same request is sent, with its saved passwords.'),
+            : t('VS Code sends the same request, with its saved passwords.'),
         ].join(' '),
         [
           losesSource(run)

@@ -58,7 +58,7 @@ describe('a message', () => {
     const ofProxy = await testConnection(413, '<html><title>Too large</title></html>');
     assert.match(
       ofProxy,
-      /\nConnection test failed \(service\): .* a proxy may have sent it\. Text of the page: Too large$/,
+      /\nConnection test failed \(service\): .* which may come from a proxy\. Text of the page: Too large$/,
     );
   });
 
@@ -84,15 +84,15 @@ const log = ['Show Log'];
 const sentences: Readonly<Record<string, readonly Described[]>> = {
   'F112 is a redirect by storage or an expired result, and not a setting of the user': [
     ['redirected', { status: 307, origin: 'https://files.example', subject: 'files' }, /^https:\/\/files\.example, the service’s file storage, redirects (?!.*(?:base URL|organization)).*307/],
-    ['notFound', { status: 404, origin: 'https://service.example', subject: 'artifact' }, /^This result of the run isn’t on the service(?!.*(?:base URL|organization))/],
+    ['notFound', { status: 404, origin: 'https://service.example', subject: 'artifact' }, /^The service doesn’t have this result of the run(?!.*(?:base URL|organization))/],
   ],
   'F170 is a proxy or a sign-in page if a page came instead of an answer': [
     ['intercepted', page, /^A web page came back (?!.*Message from the service).* https:\/\/service\.example .*proxy or a network sign-in page.* base URL\. .*Guest network$/],
     ['intercepted', { ...page, subject: 'files' }, /, the service’s file storage (?!.*Message from the service).*proxy or a network sign-in page.*Nothing was confirmed or saved\. .*Guest network$/],
   ],
   'F191 is the status, and says that a page came with it': [
-    ['serverError', { ...page, status: 502, isPage: true }, /^The service, or a proxy before it, reported an error \(502\)\..* web page came .*Guest network$/],
-    ['addressRefused', { ...page, status: 403, isPage: true }, /refused the transfer \(403\)\..* web page came .*Guest network$/],
+    ['serverError', { ...page, status: 502, isPage: true }, /^The service, or a proxy before it, reported an error \(502\)\..* is a web page, .*Guest network$/],
+    ['addressRefused', { ...page, status: 403, isPage: true }, /refused the transfer \(403\)\..* is a web page, .*Guest network$/],
     ['serverError', { ...page, status: 502 }, /^The service reported an error \(502\)\..* Message from the service: Guest network$/],
   ],
   'F193 is the network, the proxy, or the certificate': [
@@ -152,6 +152,6 @@ describe('the cause in an error message', () => {
     for (const error of [node, new vscode.FileSystemError(`Error: ${node.message}`)])
       assert.equal(describeError(error).message, full);
     const late = Object.assign(new Error('no'), { code: 'ECONNRESET' });
-    assert.match(describeError(late).message, /^Something unexpected/);
+    assert.match(describeError(late).message, /^An unexpected error/);
   });
 });

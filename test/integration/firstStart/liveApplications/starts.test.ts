@@ -92,7 +92,7 @@ describe('starting a blackbox run', () => {
     assert.match(detail, /ownership/);
     assert.match(
       detail,
-      /The passwords for 2 logins are sent\. Use test accounts\.\nThere are no login instructions\./,
+      /VS Code sends the passwords for 2 logins to the service\. Use test accounts\.\nThere are no login instructions\./,
     );
     assert.equal(dispatches().length, 0);
   });

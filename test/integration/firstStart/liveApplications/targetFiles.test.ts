@@ -178,7 +178,7 @@ describe('a target file', () => {
     );
     assert.match(
       messages.shown[0]?.text ?? '',
-      /^shop\d\.blackbox\.json, line 4: .* Nothing has been sent\.$/,
+      /^shop\d+\.blackbox\.json, line 4: .* Nothing has been sent\.$/,
     );
     const edit = new vscode.WorkspaceEdit();
     edit.insert(document.uri, new vscode.Position(0, 1), ' ');
@@ -221,7 +221,7 @@ describe('a target file', () => {
       crawl,
     });
     assert.deepEqual(problemsOf(document.uri), []);
-    assert.match(messages.shown[1]?.text ?? '', /saved, synced, or committed .* change them/);
+    assert.match(messages.shown[1]?.text ?? '', /saved, synced, or committed .* change the passwords/);
     assert.equal((await shownLenses(document.uri, 3))[2], 'Passwords saved: 1 of 2');
     // One row for both requests, of which only the crawl has these instructions; it deletes both.
     messages.press = ({ buttons }) => buttons.find((button) => button === 'Delete');
@@ -294,7 +294,7 @@ describe('a target file', () => {
     const token = `ghp_${'h7Xq2Lm9Tz4K'.repeat(3)}`;
     const { uri } = await open({ target_urls: [`${url}?token=${token}`] });
     assert.equal(await passesSecretCheck(uri, dist('secretWorker.cjs')), false);
-    assert.match(messages.shown[0]?.detail ?? '', /^Nothing has been sent\. [^]*shop\d\.blackbox\.json:3/);
+    assert.match(messages.shown[0]?.detail ?? '', /^Nothing has been sent\. [^]*shop\d+\.blackbox\.json:3/);
     assert.doesNotMatch(messages.shown[0]?.detail ?? '', /h7Xq2L/);
     messages.press = ({ buttons }) => buttons[0];
     assert.equal(await passesSecretCheck(uri, dist('secretWorker.cjs')), true);

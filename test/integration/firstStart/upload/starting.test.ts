@@ -125,7 +125,7 @@ describe('starting an assessment', () => {
   });
 });
 
-const busy = 'You’re already starting another run. Finish or cancel that one first.';
+const busy = 'You’re already starting another run. First finish or cancel that start.';
 const uploadQuestion = /^Upload \d+ files? of .* for assessment\?$/;
 
 describe('starting an assessment, which costs credits', () => {
