@@ -155,7 +155,7 @@ describe('an open document', () => {
     ]);
     assert.equal(whole, undefined);
     assert.match(long ?? '', /^in part.*Show Raw JSON/);
-    assert.match(unreadable ?? '', /format in the findings file is unknown.*Show Raw JSON/);
+    assert.match(unreadable ?? '', /doesn’t know its format.*Show Raw JSON/);
   });
 
   it('shows severity and confidence, description, places, recommendation, then the rest', async () => {
