@@ -60,9 +60,9 @@ test('a failing demo prints one sentence with the step and a screenshot, and exi
   const { said, says, temporary, ended } = await startDemo('--headless', '--out', path.join(out, 'demo'));
   await says(/^✔ Start the assessment service and VS Code$/u);
   // Where its first picture would be.
-  await mkdir(path.join(out, 'demo', 'explorer.png'), { recursive: true });
+  await mkdir(path.join(out, 'demo', 'sample.png'), { recursive: true });
   assert.deepEqual(await ended, [1, null]);
-  assert.equal(said[1], '✖ Open VS Code on the sample workspace, with the extension installed');
+  assert.equal(said[1], '✖ Explore the sample findings, without signing in');
   assert.match(
     said[2] ?? '',
     /^The demo stopped in this step \(\S.*\); what VS Code showed then is in .*failed\.png\.$/,

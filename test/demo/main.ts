@@ -8,6 +8,7 @@ import { ownTemporary } from '../tools/ownTemporary.ts';
 import { screenshotFolder } from '../host/workbench.ts';
 import { playBlackbox } from './playBlackbox.ts';
 import { type Audience, playJob } from './playJob.ts';
+import { playSample } from './playSample.ts';
 
 const { values } = parseArgs({
   options: {
@@ -60,6 +61,7 @@ async function play(out: string): Promise<void> {
       },
       picture: (name) => made.workbench().screenshot(path.join(out, `${name}.png`)),
     };
+    await playSample(made, audience);
     await playJob(made, audience);
     await playBlackbox(made, audience);
     console.log(`✔ ${doing}\n\nScreenshots: ${path.relative('', out)}`);

@@ -31,6 +31,8 @@ export interface Stage {
   readonly workbench: () => Workbench;
   /** Opens the folder in a new window of a browser whose secrets and state persist. */
   openWindow(): Promise<Workbench>;
+  /** Resolves to the window that VS Code opens because of `act`. */
+  openedBy(act: () => Promise<unknown>): Promise<Workbench>;
   /** Closes every window; VS Code's state is kept. */
   closeWindows(): Promise<void>;
   dispose(): Promise<void>;
@@ -123,6 +125,12 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
         await browser.newPage(),
         server.urlFor(folder.endsWith('.code-workspace') ? { workspace: folder } : { folder }),
       );
+      return workbench;
+    },
+    openedBy: async (act) => {
+      if (browser === undefined) throw new Error('No window is open');
+      const [page] = await Promise.all([browser.context.waitForEvent('page'), act()]);
+      workbench = await openWorkbench(page);
       return workbench;
     },
     closeWindows,

@@ -15,15 +15,18 @@ export const screenshotFolder: string = path.resolve(import.meta.dirname, '../..
 /** Page object of a VS Code window. Every call waits for its condition. */
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
-/** Opens a window at a URL from `VsCodeServer.urlFor` and waits until it is usable. */
-export async function openWorkbench(page: Page, url: string) {
+/**
+ * Opens a window at a URL from `VsCodeServer.urlFor` and waits until it is usable. Without a URL, waits
+ * for a window that VS Code has opened.
+ */
+export async function openWorkbench(page: Page, url?: string) {
   const restored = async (): Promise<void> => {
     await page.locator('.monaco-workbench .statusbar').waitFor();
     // The last part that the workbench draws before it takes commands.
     await page.locator('.monaco-workbench .part.editor .editor-group-container').first().waitFor();
   };
   page.setDefaultTimeout(patienceMs);
-  await page.goto(url, { waitUntil: 'domcontentloaded' });
+  if (url !== undefined) await page.goto(url, { waitUntil: 'domcontentloaded' });
   await restored();
   const quickInput = quickInputOf(page);
   const { runCommand } = quickInput;
