@@ -13,13 +13,8 @@ import { runOf } from '../run/sampleRuns.ts';
 
 const pair = { feature_name: 'Search', perspective: 'XSS' } as const;
 const input = { target_urls: ['https://shop.example/'], pairs: [pair] };
-const reflected = {
-  title: 'Reflected',
-  severity: 'high',
-  ...pair,
-  method: 'GET',
-  url: 'https://shop.example/s',
-};
+const url = 'https://shop.example/s';
+const reflected = { title: 'Reflected', severity: 'high', ...pair, method: 'GET', url };
 
 test('the result after testing a pair claims no more than its run reports', () => {
   const { succeeded, running, failed } = runOf;
@@ -40,12 +35,7 @@ test('the result after testing a pair claims no more than its run reports', () =
 });
 
 /** Stores an ended run that tried one pair for the finding `1:print`. */
-async function addTried(
-  fixture: FindingFixture,
-  findings: unknown,
-  progress: unknown,
-  rest: object = {},
-): Promise<Run> {
+async function addTried(fixture: FindingFixture, findings: unknown, progress: unknown, rest: object = {}) {
   const run = await fixture.addRun(['shop'], JSON.stringify(findings));
   const there = path.join(fixture.runs.folderOf(run.id), 'scan_progress.json');
   await writeFile(there, JSON.stringify(progress));
@@ -105,10 +95,6 @@ test('one pair is tested again within 10 and 5 credits, otherwise with the input
   });
   const body = blackboxAssessment.toRequest({ ...crawl, input: confirming }, ['']);
   assert.ok(blackboxAssessment.request.safeParse(body).success);
-  assert.equal(
-    JSON.stringify(body).includes('confirms'),
-    false,
-    'the service never learns which finding is meant',
-  );
+  assert.ok(!JSON.stringify(body).includes('confirms'), 'the service never learns which finding is meant');
   assert.equal(toConfirmInput(runOf.succeeded, 'Search', 'XSS'), undefined);
 });

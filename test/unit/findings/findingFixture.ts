@@ -84,16 +84,11 @@ export async function setUpFindings(
   const open = new Set(folders.map((name) => path.join(root, name)));
   const shared = new Set<string>();
   const texts = new Map<string, string>();
-  const inShiftJis = (): EditorTexts['encodings'] => ({
-    documents: new Map(),
-    folders: new Map([[root, 'shiftjis']]),
-  });
+  const shiftJis = { documents: new Map(), folders: new Map([[root, 'shiftjis']]) };
+  const inShiftJis = (): EditorTexts['encodings'] => shiftJis;
   let shift = 0;
-  const [disk, answered, silentFolders] = [
-    new FolderCalls(silent),
-    new Emitter<string>(silent),
-    new Set<string>(),
-  ];
+  const [disk, answered] = [new FolderCalls(silent), new Emitter<string>(silent)];
+  const silentFolders = new Set<string>();
   disk.onDidAnswer((folder) => answered.fire(folder));
   const calls: Pick<FolderCalls, 'ask' | 'onDidAnswer'> = {
     onDidAnswer: answered.event,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { finding, setUpFindings, titles } from './findingFixture.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
@@ -37,10 +38,8 @@ test('F107 unreadable findings affect no other run, and their reason is kept unt
 test('a file in two folders of a run, one in the other, is shown in the folder that each finding names', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const place = (target: number, file: string) => ({ title: file, file, line: 1, target_index: target });
-  await fixture.addRun(
-    ['shop', path.join('shop', 'sub')],
-    JSON.stringify([place(0, 'sub/a.js'), place(1, 'a.js')]),
-  );
+  const items = [place(0, 'sub/a.js'), place(1, 'a.js')];
+  await fixture.addRun(['shop', path.join('shop', 'sub')], JSON.stringify(items));
   const places = () => fixture.store.all().flatMap((shown) => shown.places.map((each) => each.path));
   assert.deepEqual(places(), ['sub/a.js', 'a.js']);
   await fixture.edit(path.join(fixture.root, 'shop', 'sub', 'a.js'), '// above\none\n');
@@ -130,10 +129,8 @@ test('a finding is found by its name after its run was downloaded again in anoth
   const sent = { 'one.js': 'first();\n', 'two.js': 'second();\n' };
   const run = await fixture.addRun(['shop'], JSON.stringify(list), sent);
   const [one] = fixture.store.all();
-  await writeFile(
-    path.join(fixture.runs.folderOf(run.id), 'findings.json'),
-    JSON.stringify(list.toReversed()),
-  );
+  const file = path.join(fixture.runs.folderOf(run.id), 'findings.json');
+  await writeFile(file, JSON.stringify(list.toReversed()));
   await fixture.store.load();
   const found = fixture.store.find(run.id, one?.name ?? '');
   assert.deepEqual([found?.finding.title, found?.finding.index], ['one', 1]);
@@ -181,28 +178,18 @@ test('F110 state, opened file and stored text of a finding refer to the same sen
 });
 
 test('a finding whose file is gone stays with its folder in a run of two', async (t) => {
-  const fixture = await setUpFindings(t);
-  const [shop, tool] = [path.join(fixture.root, 'shop'), path.join(fixture.root, 'tool')];
-  fixture.open.add(shop).add(tool);
-  const findings = JSON.stringify([
-    { title: 'untold', file: 'lib/only.js', line: 1 },
-    {
-      title: 'told',
-      locations: [
-        { file: 'm.js', line: 1, target_index: 0 },
-        { file: 'a.js', line: 1, target_index: 1 },
-      ],
-    },
-  ]);
+  const fixture = await setUpFindings(t, 'shop', 'tool');
+  const shop = path.join(fixture.root, 'shop');
+  const locations = ['m.js', 'a.js'].map((file, at) => ({ file, line: 1, target_index: at }));
+  const untold = { title: 'untold', file: 'lib/only.js', line: 1 };
+  const findings = JSON.stringify([untold, { title: 'told', locations }]);
   const sent = [{ 'lib/only.js': 'x\n', 'm.js': 'm\n' }, {}];
   await fixture.addRun(['shop', 'tool'], findings, sent);
   await fixture.addRun(['shop', 'tool'], findings, sent);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'because');
-  const seen = (store = fixture.store) => store.all().map(({ triage, verdict }) => [triage.state, verdict]);
-  const wanted = [
-    ['falsePositive', 'stillThere'],
-    ['falsePositive', 'stillThere'],
-  ];
+  const stateOf = ({ triage, verdict }: ShownFinding): string => `${triage.state} ${String(verdict)}`;
+  const seen = (store = fixture.store) => store.all().map(stateOf);
+  const wanted = Array<string>(2).fill('falsePositive stillThere');
   assert.deepEqual(seen(), wanted);
   await rm(path.join(shop, 'lib'), { recursive: true });
   await rm(path.join(shop, 'm.js'));
@@ -223,12 +210,9 @@ test('findings are shown as uploaded before their files are read, and changed fi
   const seen: unknown[] = [];
   store.onDidChange(() => {
     const [{ unread = [] } = {}] = store.shownRuns();
-    const lines = store.all().map((shown) => shown.places.map(({ startLine }) => startLine));
-    if (lines.length > 0) seen.push([unread.length, lines]);
+    const lines = store.all().map((shown) => shown.places.map(({ startLine }) => startLine).join());
+    if (lines.length > 0) seen.push(`${String(unread.length)}: ${lines.join(' ')}`);
   });
   await store.load();
-  assert.deepEqual(seen.slice(0, 2), [
-    [1, [[1], [1], [1, 1]]],
-    [0, [[2], [1], [2, 1]]],
-  ]);
+  assert.deepEqual(seen.slice(0, 2), ['1: 1 1 1,1', '0: 2 1 2,1']);
 });

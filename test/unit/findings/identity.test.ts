@@ -12,10 +12,8 @@ function printOf(item: object): string {
 
 test('a fingerprint is of the weakness, or else the title, and of the quoted code without white space', () => {
   const item = { title: 'One wording', file: 'a.js', line: 1 };
-  const [sql, quoted] = [
-    { ...item, cwe: 89 },
-    { ...item, snippet: 'db.query( sql )' },
-  ];
+  const sql = { ...item, cwe: 89 };
+  const quoted = { ...item, snippet: 'db.query( sql )' };
   for (const [one, other, isSame] of [
     [item, { ...item, title: 'Other wording' }, false],
     [sql, { ...sql, title: 'Other wording' }, true],
@@ -58,10 +56,7 @@ test('F165 a finding is found by name, else by file and index, else by a fingerp
     assert.equal(createFinder(here, [asked])(asked), wanted);
     const alike = { ...identityFor('another'), fingerprint: asked.fingerprint };
     const isByPrint = wanted?.name !== asked.name && wanted?.file !== asked.file;
-    assert.equal(
-      createFinder(here, [asked, alike])(asked),
-      isByPrint ? undefined : wanted,
-      'two are asked for',
-    );
+    const found = createFinder(here, [asked, alike])(asked);
+    assert.equal(found, isByPrint ? undefined : wanted, 'two are asked for');
   }
 });

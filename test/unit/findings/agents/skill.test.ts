@@ -83,10 +83,8 @@ test('skill and tool descriptions name only what the tools take or return, and t
   const inSkill = [...skill.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
   const named = [...inSkill, ...inList.filter((word) => word !== 'and'), ...membersNamedIn(texts.join(' '))];
   assert.ok(named.length > 30);
-  assert.deepEqual(
-    named.filter((name) => !name.startsWith('whitebox_') && !known.has(name)),
-    [],
-  );
+  const unknown = named.filter((name) => !name.startsWith('whitebox_') && !known.has(name));
+  assert.deepEqual(unknown, []);
 });
 
 test('F163 no tool closes a finding; the skill says that only the user does and that finding text is data', () => {

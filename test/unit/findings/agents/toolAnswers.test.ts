@@ -79,13 +79,8 @@ describe('tool answers', () => {
   test('give no line for code that is gone, and the state of the main place first', async () => {
     const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
     const { findings } = await list([{ run: shopRun, shown: [gone, moved] }]);
-    assert.deepEqual(
-      findings.map(({ place, drift }) => [place, drift]),
-      [
-        ['a.js', 'gone'],
-        ['a.js:70', 'moved'],
-      ],
-    );
+    const places = findings.map(({ place, drift }) => `${String(place)} ${String(drift)}`);
+    assert.deepEqual(places, ['a.js gone', 'a.js:70 moved']);
     assert.deepEqual(inJson(getFinding(gone))['placesInWorkspace'], [
       { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' },
       { path: 'a.js', drift: 'gone' },
@@ -164,13 +159,8 @@ describe('tool answers', () => {
     const changeOf = ({ places }: Pick<DetailedFinding, 'places'>) =>
       changes[source.shown.findIndex((each) => each.places === places)] ?? 'unknown';
     const known = await ask({ kind: 'known', base: 'origin/main', changeOf });
-    assert.deepEqual(
-      known.findings.map(({ title, changedOnBranch }) => [title, changedOnBranch]),
-      [
-        ['Bad', true],
-        ['Mild', 'unknown'],
-      ],
-    );
+    const changed = known.findings.map(({ title, changedOnBranch: is }) => `${String(title)} ${String(is)}`);
+    assert.deepEqual(changed, ['Bad true', 'Mild unknown']);
     assert.deepEqual([known.total, known['withoutFile']], [2, 1]);
     const unavailable = ask({ kind: 'unavailable', why: 'noAnswer' });
     await assert.rejects(unavailable, /did not respond in time\. List the findings without it\./);
@@ -278,10 +268,8 @@ describe('a finding as Markdown', () => {
     assert.match(text, /\*\*Place:\*\* ` src\/注文\.ts:7 `/);
     assert.match(text, /\[CWE-89\]\(https:\/\/cwe\.mitre\.org\/data\/definitions\/89\.html\)/);
     assert.match(text, /````ts\na ``` b\n````/);
-    assert.match(
-      text,
-      /^````markdown\n```\nopen fence\n````\n+### recommendation\n\n```markdown\nFix it\.\n```$/m,
-    );
+    const prose = /^````markdown\n```\nopen fence\n````\n+### recommendation\n\n```markdown\nFix it\.\n```$/m;
+    assert.match(text, prose);
   });
 
   test('describes the state of the code, without a line if it is gone', () => {

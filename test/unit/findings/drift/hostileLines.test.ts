@@ -19,9 +19,8 @@ const findings = JSON.stringify(
   })),
 );
 
-async function openShop(
-  after: Parameters<Work['prepare']>[0],
-): Promise<FindingFixture & { readonly file: string }> {
+type ShopFixture = FindingFixture & { readonly file: string };
+async function openShop(after: Parameters<Work['prepare']>[0]): Promise<ShopFixture> {
   const fixture = await setUpFindings({ after });
   fixture.open.add(path.join(fixture.root, 'shop'));
   return { ...fixture, file: path.join(fixture.root, 'shop', 'bundled.js') };
@@ -39,14 +38,9 @@ await testBlocks(import.meta.filename, {
     {
       prepare: async (after) => {
         const fixture = await openShop(after);
-        const quotes = JSON.stringify(
-          [almost, repeated.slice(0, 15_000)].map((snippet) => ({
-            title: 'A',
-            file: 'bundled.js',
-            line: 1,
-            snippet,
-          })),
-        );
+        const item = { title: 'A', file: 'bundled.js', line: 1 };
+        const items = [almost, repeated.slice(0, 15_000)].map((snippet) => ({ ...item, snippet }));
+        const quotes = JSON.stringify(items);
         const run = await fixture.addRun(['shop'], quotes, { 'bundled.js': repeated });
         return async () => {
           const { shown } = await fixture.reopen(parseWorker).read(run);

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { finding, type FindingFixture, setUpFindings } from '../findingFixture.ts';
-import { parseWorker } from '../parse/bundledWorker.ts';
 
 const code = ['import db;', '', 'run(query);', 'log(result);', 'done();', ''].join('\n');
 const above = '// new\n'.repeat(50);
@@ -64,17 +63,12 @@ test('a changed file that no worker can follow is shown as reported', async (t) 
 });
 
 test('a file in another encoding is compared as the editor decodes it', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const { store, edit, root } = fixture;
-  fixture.open.add(path.join(root, 'shop'));
   const file = path.join(root, 'shop', 'src.js');
-  const [text, bytes] = [
-    '// 設計\nrun(設計);\n',
-    Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex'),
-  ];
-  await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), {
-    'src.js': bytes,
-  });
+  const text = '// 設計\nrun(設計);\n';
+  const bytes = Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex');
+  await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), { 'src.js': bytes });
   const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
   assert.deepEqual(drift(), [['same', 2]]);
   await edit(file, text);
@@ -151,19 +145,4 @@ test('F74 a file that changed since it was sent is counted, saved or not, compar
   await store.rePlace(new Set([file]));
   assert.equal(changed(), 0);
   assert.equal(seen(), 'same 3');
-});
-
-test('a file that is restored is found again', async (t) => {
-  const shop = await openShop(t);
-  const { file } = shop;
-  await rm(file);
-  const store = shop.reopen(parseWorker);
-  await store.load();
-  const seen = () => store.all().flatMap(({ places }) => places.map((place) => place.startLine));
-  assert.deepEqual(seen(), []);
-  await writeFile(file, above + code);
-  await store.rePlace(new Set(), new Set([path.join(path.dirname(file), 'other.js')]));
-  assert.deepEqual(seen(), []);
-  await store.rePlace(new Set(), new Set([file]));
-  assert.deepEqual(seen(), [53]);
 });

@@ -30,15 +30,11 @@ const withManifest = (manifest: string): Buffer => bundleOf({ ...artifacts, 'man
 /** As a book has it: about another findings file. */
 const ofMachine = { sharedAs: 'canary.json', from: 'canary.json', onlyIn: 'canary' };
 const decided = { ...accepted, name: 'other', index: 5, ...ofMachine };
+const withDecision = sourceOf(items, () => decided);
 
 describe('an offline bundle', () => {
   test('restores artifacts, run facts and decisions exactly', async () => {
-    const read = await importOf(
-      bundleOf(
-        artifacts,
-        sourceOf(items, () => decided),
-      ),
-    );
+    const read = await importOf(bundleOf(artifacts, withDecision));
     assert.deepEqual([...read.files.keys()], Object.keys(artifacts));
     for (const [name, text] of Object.entries(artifacts)) assert.equal(textOf(read, name), text);
     const [{ index, state, note, at } = {}] = read.decisions;
@@ -57,11 +53,8 @@ describe('an offline bundle', () => {
     const source = sourceOf(items);
     const input = { target_urls: ['https://shop.example/'] };
     const pairs = [{ feature_name: 'Search', perspective: 'XSS' as const }];
-    for (const changes of [
-      { state: 'cancelled' },
-      { state: 'imported', endedEarly: true },
-      { input: { ...input, pairs } },
-    ]) {
+    const partial = { input: { ...input, pairs } };
+    for (const changes of [{ state: 'cancelled' }, { state: 'imported', endedEarly: true }, partial]) {
       const run = { ...source.run, workflow: 'blackbox-assessment', input, ...changes } as typeof source.run;
       const read = (await importOf(bundleOf(artifacts, { ...source, run }))).run;
       assert.deepEqual([read?.workflow, read?.input, read?.endedEarly], [run.workflow, input, true]);
@@ -69,10 +62,8 @@ describe('an offline bundle', () => {
   });
 
   test('contains only what the question before the export names', () => {
-    const texts = readFileSync(
-      path.resolve(import.meta.dirname, '../../../../l10n/bundle.l10n.ja.json'),
-      'utf8',
-    );
+    const file = path.resolve(import.meta.dirname, '../../../../l10n/bundle.l10n.ja.json');
+    const texts = readFileSync(file, 'utf8');
     const question =
       Object.keys(JSON.parse(texts) as object).find((text) => text.startsWith('Contains:')) ?? '';
     const named: Readonly<Record<string, string>> = {
@@ -100,11 +91,7 @@ describe('an offline bundle', () => {
   });
 
   test('contains no address, organization or local folder, and equal runs give equal bytes', () => {
-    for (const { content } of toBundle(
-      sourceOf(items, () => decided),
-      [],
-    ))
-      assert.ok(!content.includes('canary'));
+    for (const { content } of toBundle(withDecision, [])) assert.ok(!content.includes('canary'));
     assert.deepEqual(bundleOf(), bundleOf());
   });
 

@@ -17,7 +17,9 @@ export const items = [
   },
 ];
 
-export const artifacts: Readonly<Record<string, string>> = {
+type Texts = Readonly<Record<string, string>>;
+
+export const artifacts: Texts = {
   'findings.json': JSON.stringify(items),
   'report.md': '# 報告書\n',
   'manifest-0.json': JSON.stringify({ entries: [{ path: 'src/注文.ts', bytes: 1, sha256: 'ab' }] }),
@@ -25,15 +27,12 @@ export const artifacts: Readonly<Record<string, string>> = {
 
 export const accepted = { state: 'acceptedRisk', note: '社内のみ', at: 7 } as const;
 
-export function zipOf(files: Readonly<Record<string, string>>): Buffer {
+export function zipOf(files: Texts): Buffer {
   return zipBundle(Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) })));
 }
 
 /** A bundle with these files in place of the usual ones. */
-export function bundleOf(
-  files: Readonly<Record<string, string>> = artifacts,
-  source: ShownRun = sourceOf(items),
-) {
+export function bundleOf(files: Texts = artifacts, source: ShownRun = sourceOf(items)) {
   const contents = Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) }));
   return zipBundle(toBundle(source, contents));
 }

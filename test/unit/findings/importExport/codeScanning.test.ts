@@ -33,12 +33,8 @@ const allRules = { ...sarifProse, ...codeScanningRules, ...ourRules };
 const app = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};`).join('\n');
 const hashOfLine3 = hashLines(app, new Set([3])).get(3);
 const marked = '\uFEFFone\r\ntwo = 2;\r\n  three = 3;\r\n';
-const sent = {
-  'package.json': '{}',
-  'src/marked.js': marked,
-  'src/app.js': app,
-  'src/注文 管理/ページ#1.ts': 'one\r\ntwo\r\n',
-};
+const page = 'src/注文 管理/ページ#1.ts';
+const sent = { 'package.json': '{}', 'src/marked.js': marked, 'src/app.js': app, [page]: 'one\r\ntwo\r\n' };
 const line3 = { title: 'A', cwe: 89, file: 'src/app.js', line: 3 };
 
 /** Texts and their line hashes from the tests of github/codeql-action. */
@@ -138,10 +134,8 @@ describe('findings for code scanning', () => {
     await fc.assert(
       fc.asyncProperty(anyItems, anyItems, anyTriage, verdicts, async (items, former, triage, verdict) => {
         const shown = findingsOf(items).map((each) => ({ ...each, triage, verdict }));
-        const absent = findingsOf(former, earlier).map((each) => ({
-          ...each,
-          verdict: verdict ?? 'sameBytes',
-        }));
+        const gone = { verdict: verdict ?? 'sameBytes' };
+        const absent = findingsOf(former, earlier).map((each) => ({ ...each, ...gone }));
         for (const [write, rules] of [
           [logOf, allRules],
           [everything, sarifProse],
@@ -157,10 +151,8 @@ describe('findings for code scanning', () => {
 
   test('F151 violate rules of the table when changed accordingly', () => {
     const driver = { name: '', rules: [{ id: '' }] };
-    const bare: Log = {
-      version: '2.1.0',
-      runs: [{ tool: { driver }, results: [{ message: { text: '{x} [a](b)' } }] }],
-    };
+    const results = [{ message: { text: '{x} [a](b)' } }];
+    const bare: Log = { version: '2.1.0', runs: [{ tool: { driver }, results }] };
     assert.ok(brokenRules(bare, codeScanningRules).length >= 7);
     assert.ok(brokenRules(bare, sarifProse).length >= 3);
   });
@@ -206,16 +198,12 @@ describe('findings for code scanning', () => {
       const [log] = (await write({ run: dirty, shown: [movedOf(dirty)] })).runs;
       const [result] = log!.results!;
       assert.deepEqual([placeOf(result)[1], hashIn(result)], [3, hashOfLine3]);
-      assert.deepEqual(
-        log?.artifacts?.map(({ hashes }) => hashes),
-        [{ 'sha-256': hash('sha256', app) }],
-      );
-      const [{ properties, toolExecutionNotifications: notes } = {}] = log.invocations!;
+      const hashes = log!.artifacts?.map((each) => each.hashes);
+      assert.deepEqual(hashes, [{ 'sha-256': hash('sha256', app) }]);
+      const [{ properties, toolExecutionNotifications: notes } = {}] = log!.invocations!;
       assert.deepEqual(properties?.['commits'], [{ folder: 'shop', commit: 'c0ffee', dirty: true }]);
-      assert.deepEqual(
-        notes?.map(({ message }) => message.text),
-        ['shop was assessed with uncommitted changes to commit c0ffee.'],
-      );
+      const texts = notes?.map(({ message }) => message.text);
+      assert.deepEqual(texts, ['shop was assessed with uncommitted changes to commit c0ffee.']);
     }
   });
 
@@ -260,10 +248,8 @@ describe('findings for code scanning', () => {
       ],
     };
     const { listed, closed } = chooseForUpload(source);
-    assert.deepEqual(
-      [listed, closed],
-      [[...source.shown.slice(0, 3), ...source.absent.slice(0, 2)], [source.absent[3]]],
-    );
+    const wanted = [...source.shown.slice(0, 3), ...source.absent.slice(0, 2)];
+    assert.deepEqual([listed, closed], [wanted, [source.absent[3]]]);
     const { results, artifacts } = await writtenRun({ run, shown: [], absent: source.absent.slice(0, 1) });
     assert.deepEqual([placeOf(results[0])[1], hashIn(results[0])], [3, hashOfLine3]);
     assert.deepEqual(artifacts, [], 'what an earlier run was sent may be other bytes');
@@ -289,9 +275,7 @@ describe('findings for code scanning', () => {
       sent: each.sent.map((file) => file && { ...file, folder: root }),
     }));
     const elsewhere = (await writtenRun({ run, shown: outside })).artifacts;
-    assert.deepEqual(
-      elsewhere?.map((each) => each.location?.uri),
-      ['services/shop/package.json'],
-    );
+    const uris = elsewhere?.map((each) => each.location?.uri);
+    assert.deepEqual(uris, ['services/shop/package.json']);
   });
 });

@@ -19,17 +19,11 @@ function rowsOf(text: string): readonly Record<string, string>[] {
 
 describe('CSV', () => {
   test('lists findings that are no longer reported below the others, each with its verdict', () => {
-    const shown = sourceOf([{ title: 'A', cwe: 1 }]).shown.map((each) => ({
-      ...each,
-      verdict: 'stillThere' as const,
-    }));
-    const absent = sourceOf([{ title: 'B', cwe: 1 }]).shown.map((each) => ({
-      ...each,
-      verdict: 'notSent' as const,
-    }));
-    const rows = rowsOf(toCsv({ ...sourceOf([]), shown, absent }));
-    const verdicts = rows.map(({ title, verdict }) => `${title} ${verdict}`);
-    assert.deepEqual(verdicts, ['A stillThere', 'B notSent']);
+    const verdict = 'notSent' as const;
+    const absent = sourceOf([{ title: 'B', cwe: 1 }]).shown.map((each) => ({ ...each, verdict }));
+    const rows = rowsOf(toCsv({ ...sourceOf([{ title: 'A', cwe: 1 }]), absent }));
+    const verdicts = rows.map((row) => `${row['title'] ?? ''} ${row['verdict'] ?? ''}`);
+    assert.deepEqual(verdicts, ['A ', 'B notSent']);
   });
 
   test('has all fields of a finding, without invisible characters that a terminal may obey', () => {
@@ -72,10 +66,8 @@ describe('CSV', () => {
     const text = toCsv(sourceOf([{ title: 'SQL インジェクション', description: 'a\nb', ...live }]));
     assert.ok(text.startsWith('\uFEFF"id","title","severity",'));
     const [{ title, feature, perspective, method, url } = {}, ...others] = rowsOf(text);
-    assert.deepEqual(
-      [title, feature, perspective, method, url, others],
-      ['SQL インジェクション', ...Object.values(live), []],
-    );
+    const seen = [title, feature, perspective, method, url, others];
+    assert.deepEqual(seen, ['SQL インジェクション', ...Object.values(live), []]);
   });
 
   test('cuts cells at the spreadsheet limit', () => {

@@ -10,10 +10,8 @@ import { parseWorker } from '../parse/bundledWorker.ts';
 import { importOf, textOf } from './bundles.ts';
 import { tool } from './exportingFindings.ts';
 
-const secretWorkerFile = path.join(
-  import.meta.dirname,
-  '../../../../src/core/upload/secrets/secretWorker.ts',
-);
+const sources = path.join(import.meta.dirname, '../../../../src');
+const secretWorkerFile = path.join(sources, 'core/upload/secrets/secretWorker.ts');
 const secret = ['AKIA', 'QWERTYUIOPASDFGH'].join('');
 const textsOf = (title: string) => ({
   description: `${title}: ${'d'.repeat(2_000)}`,
@@ -67,10 +65,8 @@ test('an offline bundle has the findings as received, and the decisions with mas
   const read = await importOf(Buffer.from(await exported(decided, { kind: 'bundle' }, fixture)));
   assert.equal(textOf(read, 'findings.json'), found('Later'));
   assert.deepEqual([...read.files.keys()], ['findings.json', 'manifest-0.json']);
-  assert.deepEqual(
-    read.decisions.map(({ index, note }) => [index, note.includes('known: AKIA…')]),
-    [[0, true]],
-  );
+  const decisions = read.decisions.map(({ index, note }) => [index, note.includes('known: AKIA…')]);
+  assert.deepEqual(decisions, [[0, true]]);
 });
 
 test('a bundle says why a file of its run cannot be read', async (t) => {

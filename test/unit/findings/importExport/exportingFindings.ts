@@ -127,8 +127,8 @@ export const anyItem = fc.record(
     ...Object.fromEntries(proseNames.map((name) => [name, text])),
     id: fc.oneof(fc.nat(), text),
     severity: fc.oneof(
-      fc.constantFrom('critical', 'High', '中', 'none', 'unheard of', '8.1', 3, 9.12345),
       text,
+      fc.constantFrom('critical', 'High', '中', 'none', 'unheard of', '8.1', 3, 9.123),
     ),
     priority: fc.oneof(fc.nat({ max: 12 }), fc.constantFrom('P1', '1', 'high')),
     extra: fc.record({ message: text, metadata: fc.record({ impact: text }) }, { requiredKeys: [] }),

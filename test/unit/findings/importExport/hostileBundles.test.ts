@@ -62,11 +62,8 @@ await testBlocks(import.meta.filename, {
       const folder = join(fixture.root, 'shop');
       fixture.open.add(folder);
       const imported = await importOf(bundleOf({ 'findings.json': JSON.stringify(items), ...manifest }));
-      await importRun(
-        imported,
-        { fileName: 'b.zip', targets: [{ folder, name: 'shop' }] },
-        { store: fixture.runs, clock },
-      );
+      const origin = { fileName: 'b.zip', targets: [{ folder, name: 'shop' }] };
+      await importRun(imported, origin, { store: fixture.runs, clock });
       return async () => {
         await fixture.store.load();
         assert.equal(titles(fixture).length, items.length);

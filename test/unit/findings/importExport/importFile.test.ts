@@ -135,25 +135,19 @@ describe('importing', () => {
     for (const name of ['findings.json', 'manifest-0.json', 'manifest-1.json'])
       files[name] = await readFile(join(fixture.runs.folderOf(both.id), name), 'utf8');
     const imported = await importOf(bundleOf(files, { run: both, shown: decided }));
-    assert.deepEqual(
-      imported.run?.targets.map(({ name }) => name),
-      ['shop', 'tool'],
-    );
+    const names = imported.run?.targets.map(({ name }) => name);
+    assert.deepEqual(names, ['shop', 'tool']);
     const tools = join(fixture.root, 'tool');
     const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];
     const run = await importRun(imported, { fileName: 'both', targets }, ports);
     const here = (await fixture.store.read(run)).shown;
-    assert.deepEqual(
-      here.map(({ places }) => places.map(({ folder }) => folder)),
-      [[], [tools]],
-    );
+    const placed = here.map(({ places }) => places.map(({ folder }) => folder));
+    assert.deepEqual(placed, [[], [tools]]);
     const [subject] = toTriageSubjects(here[0]!);
     assert.deepEqual(undecidedBy(imported.decisions, here), [[{ ...accepted, ...subject }]]);
     await fixture.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');
-    assert.deepEqual(
-      (await fixture.store.read(run)).shown.map(({ triage }) => triage.state),
-      ['acceptedRisk', 'open'],
-    );
+    const states = (await fixture.store.read(run)).shown.map(({ triage }) => triage.state);
+    assert.deepEqual(states, ['acceptedRisk', 'open']);
     assert.equal(await readFile(join(tools, 'triage.jsonl'), 'utf8').catch(() => 'none'), 'none');
   });
 
@@ -182,33 +176,19 @@ describe('importing', () => {
       );
     const [first, ...others] = await statesIn(imported);
     assert.match(first?.[0] ?? '', /^confirmed here/);
-    assert.deepEqual(
-      [made.length, heard, others],
-      [
-        2,
-        1,
-        [
-          ['falsePositive 1 1001', undefined],
-          ['falsePositive 2 1002', undefined],
-        ],
-      ],
-    );
+    assert.deepEqual([made.length, heard], [2, 1]);
+    assert.deepEqual(others.flat(), ['falsePositive 1 1001', undefined, 'falsePositive 2 1002', undefined]);
     for (const run of [own, later])
       assert.deepEqual((await statesIn(run)).slice(1), [
         ['open  0', 'falsePositive 1 1001'],
         ['open  0', 'falsePositive 2 1002'],
       ]);
-    assert.deepEqual(
-      triage.unshared().map(({ note }) => note),
-      ['here'],
-    );
+    const notes = triage.unshared().map(({ note }) => note);
+    assert.deepEqual(notes, ['here']);
     const [, one] = (await store.read(own)).shown;
     const undo = await store.setTriage([one!], 'confirmed', 'mine');
-    assert.match(
-      (await statesIn(imported))[1]?.[0] ?? '',
-      /^confirmed mine/,
-      'a decision of this machine counts',
-    );
+    const [, mine] = await statesIn(imported);
+    assert.match(mine?.[0] ?? '', /^confirmed mine/, 'a decision of this machine counts');
     await undo();
     assert.deepEqual((await statesIn(imported))[1], ['falsePositive 1 1001', undefined]);
   });

@@ -45,11 +45,8 @@ test('a remote with an unknown or misleading tracker has none', () => {
 });
 
 test('an issue is offered on known hosts and on those that there are', async () => {
-  const [alias, web, ours] = [
-    'git@github.work:a/b',
-    'https://github.com-work/a/b',
-    'git@gitlab.acme.test:a/b',
-  ];
+  const alias = 'git@github.work:a/b';
+  const [web, ours] = ['https://github.com-work/a/b', 'git@gitlab.acme.test:a/b'];
   const asked: string[] = [];
   const find = (...remotes: readonly string[]) =>
     findTracker(remotes, (host) => Promise.resolve((asked.push(host), host === 'gitlab.acme.test')));
@@ -65,10 +62,8 @@ test('any title is kept, and only GitHub accepts private reports', () => {
   const issue = new URL(newIssueAddress(github!, title));
   assert.equal(`${issue.origin}${issue.pathname}`, 'https://github.com/a/b/issues/new');
   assert.equal(issue.searchParams.get('title'), title);
-  assert.match(
-    newIssueAddress(gitlab!, title),
-    /^https:\/\/gitlab\.com\/a\/b\/-\/issues\/new\?issue%5Btitle%5D=SQL/,
-  );
+  const issueOf = /^https:\/\/gitlab\.com\/a\/b\/-\/issues\/new\?issue%5Btitle%5D=SQL/;
+  assert.match(newIssueAddress(gitlab!, title), issueOf);
   assert.equal(newAdvisoryAddress(github!), 'https://github.com/a/b/security/advisories/new');
   assert.equal(newAdvisoryAddress(gitlab!), undefined);
 });

@@ -83,12 +83,8 @@ function sourceOf(tokenOf: (number: number) => string) {
   });
   const all: DetailedFinding = { ...shown!, places, sent, owners, evidence: [evidence] };
   const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
-  return {
-    source,
-    listed: [all],
-    repository: { root: folder, folders: [{ folder, name, path: '' }], uri },
-    tokens,
-  };
+  const repository = { root: folder, folders: [{ folder, name, path: '' }], uri };
+  return { source, listed: [all], repository, tokens };
 }
 
 const body = (number: number, length: number): string =>
@@ -121,11 +117,8 @@ for (const [kind, tokenOf] of Object.entries(credentials))
     for (const [name, text] of Object.entries(exports)) {
       const plain = [text, text.replaceAll('\\', ''), text.replaceAll(/%7E/gi, '~')];
       const secrets = tokens.map((token) => token.slice(6));
-      assert.deepEqual(
-        tokens.filter((_, at) => plain.some((each) => each.includes(secrets[at] ?? ''))),
-        [],
-        name,
-      );
+      const found = tokens.filter((_, at) => plain.some((each) => each.includes(secrets[at] ?? '')));
+      assert.deepEqual(found, [], name);
       assert.match(text, /Invented finding/, name);
     }
     // Masking keeps what refers to what.

@@ -39,23 +39,13 @@ function invocationOf(source: DetailedRun): Invocation {
 describe('SARIF', () => {
   test('has place, data flow and description of each result', () => {
     const [result] = resultsOf(sourceOf([injection]));
-    const region = {
-      startLine: 12,
-      endLine: 13,
-      startColumn: 5,
-      endColumn: 9,
-      snippet: { text: 'query(`…`)' },
-    };
+    const snippet = { text: 'query(`…`)' };
+    const region = { startLine: 12, endLine: 13, startColumn: 5, endColumn: 9, snippet };
     const artifactLocation = { uri: 'src/%E6%B3%A8%E6%96%87/%E4%B8%80%E8%A6%A7%20%E8%A1%A8.ts' };
     assert.deepEqual(result?.locations, [{ physicalLocation: { artifactLocation, region } }]);
     const steps = result.codeFlows?.[0]?.threadFlows[0]?.locations ?? [];
-    assert.deepEqual(
-      steps.map(({ kinds, location }) => [kinds, uriOf(location)]),
-      [
-        [['source'], 'src/server.js'],
-        [['sink'], 'src/db.js'],
-      ],
-    );
+    const kinds = steps.map((step) => `${String(step.kinds?.[0])} ${String(uriOf(step.location))}`);
+    assert.deepEqual(kinds, ['source src/server.js', 'sink src/db.js']);
     assert.equal(result.relatedLocations?.[0]?.message?.text, 'see [the pool]\\(https://evil.example)');
     assert.deepEqual([result.level, result.properties?.['security-severity']], ['error', '8.6']);
     assert.match(result.message.text ?? '', /^SQL injection\.\n\n(?!.*\]\()/);
@@ -106,11 +96,8 @@ describe('SARIF', () => {
     );
     assert.deepEqual(statesOf({ ...compared, shown: withVerdict(weak) }), [undefined, undefined]);
     const { findings } = parseFindings(JSON.stringify(logOf(compared)));
-    assert.deepEqual(
-      findings.map(({ title }) => title),
-      ['SQL injection', 'Weak hash'],
-      'absent is not there',
-    );
+    const titles = findings.map(({ title }) => title);
+    assert.deepEqual(titles, ['SQL injection', 'Weak hash'], 'absent is not there');
   });
 
   test('suppresses false positives and accepted risks with their reason, and nothing else', () => {
@@ -120,10 +107,8 @@ describe('SARIF', () => {
       (index) => ({ state: states[index] ?? 'open', note: 'seen in review', at: 5 }),
     );
     const suppression = [{ kind: 'external', status: 'accepted', justification: 'seen in review' }];
-    assert.deepEqual(
-      resultsOf(source).map(({ suppressions }) => suppressions),
-      [suppression, suppression, [], []],
-    );
+    const suppressed = resultsOf(source).map(({ suppressions }) => suppressions);
+    assert.deepEqual(suppressed, [suppression, suppression, [], []]);
   });
 
   test('has one text for each rule, named by rule, weakness or perspective', () => {

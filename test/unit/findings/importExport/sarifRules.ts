@@ -121,10 +121,8 @@ export const codeScanningRules: SarifRules = {
         partialFingerprints?.['primaryLocationLineHash'] ?? '',
         ruleId,
       ]);
-      return [
-        ...repeated(keys.map(String)),
-        ...keys.filter(([hash = '']) => !/^[\da-f]{1,16}:\d+$/.test(hash)),
-      ];
+      const odd = keys.filter(([hash = '']) => !/^[\da-f]{1,16}:\d+$/.test(hash));
+      return [...repeated(keys.map(String)), ...odd];
     },
   'the category is everything up to the last slash of the ID, and the ID of the run comes after it': ({
     run: { automationDetails },

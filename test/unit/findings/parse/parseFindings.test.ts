@@ -67,12 +67,9 @@ test('F118 nesting of any depth is read without a stack overflow', () => {
   const deep = nest('[', ']');
   const text = `[{"title":"t","file":"a.py","description":${deep},"locations":${deep},"cwe":${deep},"severity":${deep},"impact":${deep}}]`;
   assert.equal(parseFindings(text).findings[0]?.title, 't');
-  for (const wrapped of [
-    nest('{"data":', '{}}'),
-    nest('[{"findings":', '[]}]'),
-    nest('{"data":{"x":', '1}}'),
-  ])
-    assert.throws(() => parseFindings(wrapped), { kind: 'malformedFindings' });
+  const wrapped = { '{"data":': '{}}', '[{"findings":': '[]}]', '{"data":{"x":': '1}}' };
+  for (const parts of Object.entries(wrapped))
+    assert.throws(() => parseFindings(nest(...parts)), { kind: 'malformedFindings' });
 });
 
 test('F70 keys such as __proto__ pollute nothing', () => {

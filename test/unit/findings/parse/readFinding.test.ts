@@ -34,12 +34,8 @@ describe('F107 a part is read under each of its names:', () => {
     ['id', 'id finding_id vulnerability_id uuid guid fingerprint number', 7, '7'],
     ['title', 'title name summary rule_name type category check_id rule_id', 'SQL', 'SQL', untitled],
     ['severity', 'severity severity_level risk risk_level level priority impact', 'High', 'high'],
-    [
-      'severity',
-      'properties.severity severity.level severity.value severity.name severity.score',
-      '8.0',
-      'high',
-    ],
+    ['severity', 'properties.severity', '8.0', 'high'],
+    ['severity', 'severity.level severity.value severity.name severity.score', '8.0', 'high'],
     ['description', 'description details detail message explanation rationale overview body', 'd', 'd'],
     ['recommendation', 'recommendation recommendations remediation solution fix suggested_fix', 'r', 'r'],
     ['recommendation', 'mitigation countermeasure countermeasures how_to_fix', 'r', 'r'],
@@ -52,12 +48,7 @@ describe('F107 a part is read under each of its names:', () => {
     ['blocks', 'root_cause technical_analysis', 'x', [{ kind: 'rootCause', text: 'x' }]],
     ['blocks', 'poc poc_description proof_of_concept', 'x', [{ kind: 'proofOfConcept', text: 'x' }]],
     ['blocks', 'poc_script_code', 'x', [{ kind: 'proofOfConcept', text: codeBlock }]],
-    [
-      'cwes',
-      'cwe cwe_id cwe_ids cwes taxonomy.cwe identifiers tags',
-      ['CWE-89', 'CWE-20', 'CWE-89'],
-      [89, 20],
-    ],
+    ['cwes', 'cwe cwe_id cwe_ids cwes taxonomy.cwe identifiers tags', ['CWE-89', 'CWE-2', 'CWE-89'], [89, 2]],
     ['cvss', 'cvss cvss_score score cvss.score cvss.base_score severity.score', '9.8', cvss],
     ['cvss', 'cvss.vector cvss.vector_string vector_string cvss', vector, { score: undefined, vector }],
     ['confidence', 'confidence probability', 0.87, '0.87'],
@@ -66,13 +57,8 @@ describe('F107 a part is read under each of its names:', () => {
     ['places', 'nodes source sink trace', inList, 'src/a.py:3'],
     ['places', 'file file_path path filename relative_path uri source_file ref', 'src/a.py', 'src/a.py:?'],
     ['places', 'start_line line_start line line_number lineno begin_line from', '12', 'a.py:12', file],
-    [
-      'places',
-      'start.line begin.line region.start_line region.start.line range.start.line',
-      12,
-      'a.py:12',
-      file,
-    ],
+    ['places', 'start.line begin.line region.start_line', 12, 'a.py:12', file],
+    ['places', 'region.start.line range.start.line', 12, 'a.py:12', file],
     ['endLine', 'end_line line_end to end.line region.end_line region.end.line', 20, 20, place],
     ['startColumn', 'column col start_column', 7, 7, place],
     ['endColumn', 'end_column', 9, 9, place],
@@ -107,10 +93,7 @@ describe('F107 a part is read under each of its names:', () => {
 
 describe('titles and texts:', () => {
   const script = [{ kind: 'proofOfConcept', text: '```\n# x\ny\n```' }];
-  const blocks = [
-    { kind: 'details', text: 'What.' },
-    { kind: 'details', text: 'Short.' },
-  ];
+  const blocks = ['What.', 'Short.'].map((text) => ({ kind: 'details', text }));
   for (const [name, item, part, expected] of [
     ['the first line of the description is a title', { description: 'One.\nTwo.' }, 'title', 'One.'],
     ['a summary that is the title is no text', { summary: 'Short.' }, 'description', ''],
@@ -159,11 +142,7 @@ describe('a rating:', () => {
     [{ severity: 'High Risk' }, 'high', 'High Risk'],
     [{ severity: 'High (CVSS 8.1)' }, 'high', 'High (CVSS 8.1)'],
     [{ severity: 'High risk of data loss' }, 'high', 'High risk of data loss'],
-    [
-      { severity: 'Anybody can read what is of high value' },
-      'unrated',
-      'Anybody can read what is of high value',
-    ],
+    [{ severity: 'Anybody can read high values' }, 'unrated', 'Anybody can read high values'],
     [{ impact: 'Error message disclosure' }, 'unrated'],
     [{ impact: ' HIGH ' }, 'high'],
     [{ severity: 'S1 - critical' }, 'critical', 'S1 - critical'],
@@ -398,10 +377,7 @@ describe('other fields', () => {
     [{ location: 'the login handler' }, '- ` location `: the login handler'],
     [{ url: 'https://docs.example' }, '- ` url `: https://docs.example'],
     [{ severity: 'low', level: 'P3' }, '- ` level `: P3'],
-    [
-      { extra: { message: 'm', metadata: { cwe: 'CWE-89', owasp: 'A03' } } },
-      '- ` extra.metadata.owasp `: A03',
-    ],
+    [{ extra: { message: 'm', metadata: { cwe: 'CWE-89', owasp: 'A3' } } }, '- ` extra.metadata.owasp `: A3'],
   ] as const)
     test(`F107 of ${Object.keys(fields).join(', ')} are what no part shows`, () => {
       assert.equal(othersOf(fields), others);

@@ -23,13 +23,8 @@ async function read(t: Scope, content: string | Uint8Array, more: Partial<Result
 
 /** A findings file of maximum size. */
 function manyFindings(count: number): string {
-  const length = Math.floor(maxFindingsBytes / count) - 110;
-  const item = {
-    title: 'SQL injection',
-    severity: 'high',
-    description: 'd'.repeat(length),
-    file: 'src/a.py',
-  };
+  const description = 'd'.repeat(Math.floor(maxFindingsBytes / count) - 110);
+  const item = { title: 'SQL injection', severity: 'high', description, file: 'src/a.py' };
   const findings = Array.from({ length: count }, (_, id) => ({ id, ...item, line: (id % 900) + 1 }));
   return JSON.stringify({ findings: [{ ...findings[0], severity: 'low' }, ...findings.slice(1)] });
 }

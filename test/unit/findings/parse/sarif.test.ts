@@ -14,9 +14,8 @@ function readLog(log: object): readonly ReportedFinding[] {
 
 /** Reads the only result of a run. */
 function read(result: object, rules: readonly object[] = [], run: object = {}): ReportedFinding | undefined {
-  return readLog({
-    runs: [{ tool: { driver: { rules } }, ...run, results: [{ ruleId: 'R', ...result }] }],
-  })[0];
+  const whole = { tool: { driver: { rules } }, ...run, results: [{ ruleId: 'R', ...result }] };
+  return readLog({ runs: [whole] })[0];
 }
 
 const at = (artifactLocation: object, region?: object, more?: object) => ({
@@ -64,10 +63,7 @@ test('F173 a SARIF result that passed, or did not apply, is no finding', () => {
 });
 
 describe('F173 the rule of a SARIF result', () => {
-  const rules = [
-    { id: 'A/b', name: 'Deeper' },
-    { id: 'A', name: 'First' },
-  ];
+  const rules = Object.entries({ 'A/b': 'Deeper', A: 'First' }).map(([id, name]) => ({ id, name }));
   const extensions = [{ rules: [{ id: 'A', name: 'Of queries' }] }, { rules: [{ id: 'Z', name: 'Other' }] }];
   for (const [name, result, title] of [
     ['by ID', { ruleId: 'A' }, 'First'],
@@ -116,22 +112,14 @@ describe('F173 the path of a SARIF location', () => {
     const threadFlowLocations = [{}, { location: at({ index: 1 }) }];
     const run = { artifacts, threadFlowLocations };
     const found = read({ codeFlows, relatedLocations: [location] }, rules, run);
-    assert.deepEqual(
-      found?.places.map(({ path, role, label }) => [path, role, label]),
-      [
-        ['a.c', 'step', 'through x'],
-        ['b.c', 'step', undefined],
-        ['a.c', 'related', 'through x'],
-      ],
-    );
+    const places = found?.places.map(({ path, role, label }) => `${path} ${String(role)} ${String(label)}`);
+    assert.deepEqual(places, ['a.c step through x', 'b.c step undefined', 'a.c related through x']);
   });
 });
 
 test('F173 a CWE of a SARIF result, or of its rule, is found by its index in a taxonomy', () => {
-  const taxonomies = [
-    { name: 'OWASP', taxa: [{ id: '3' }] },
-    { name: 'CWE', taxa: [{ id: '89' }] },
-  ];
+  const ids = Object.entries({ OWASP: '3', CWE: '89' });
+  const taxonomies = ids.map(([name, id]) => ({ name, taxa: [{ id }] }));
   const [owasp, cwe] = [0, 1].map((index) => ({ index: 0, toolComponent: { index } }));
   assert.deepEqual(read({ taxa: [owasp, cwe] }, [], { taxonomies })?.cwes, [89]);
   assert.deepEqual(read({ taxa: [{ id: '20', toolComponent: { name: 'CWE' } }] })?.cwes, [20]);
@@ -192,10 +180,7 @@ describe('F187 what many results of a SARIF log repeat takes little time and mem
   });
   const inBases = Array.from({ length: 9_000 }, () => ({ location: { uri: 'a.c', uriBaseId: 'B0' } }));
   const run = {
-    originalUriBaseIds: {
-      SRC: { uri: `file:///${'x/'.repeat(500_000)}` },
-      ...Object.fromEntries(bases),
-    },
+    originalUriBaseIds: Object.fromEntries([...bases, ['SRC', { uri: `file:///${'x/'.repeat(500_000)}` }]]),
     artifacts: [{ location: { uri: 'x/'.repeat(2_000) } }, ...inBases],
   };
   for (const [name, result, length] of [
@@ -264,10 +249,7 @@ describe('F173 a SARIF log without results', () => {
 
   test('has no findings if its tool looked', () => {
     const invocations = [noted, silent];
-    const runs = [
-      { tool, results: [], invocations },
-      { tool, results: null },
-    ];
-    assert.deepEqual(readLog({ runs }), []);
+    const looked = { tool, results: [], invocations };
+    assert.deepEqual(readLog({ runs: [looked, { tool, results: null }] }), []);
   });
 });

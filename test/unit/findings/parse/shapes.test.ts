@@ -5,23 +5,17 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 /** Title, severity, path and line of each finding. */
 function read(file: unknown): string[] {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
-  return parseFindings(text).findings.map(({ title, severity, places: [place] }) =>
-    [
-      title,
-      severity,
-      ...(place === undefined ? [] : [`${place.path}:${String(place.startLine ?? '?')}`]),
-    ].join(' '),
-  );
+  return parseFindings(text).findings.map(({ title, severity, places: [place] }) => {
+    const at = place === undefined ? [] : [`${place.path}:${String(place.startLine ?? '?')}`];
+    return [title, severity, ...at].join(' ');
+  });
 }
 
 const a = { title: 'a', severity: 'high', file: 'src/a.ts', line: 1 };
 const b = { title: 'b', severity: 'low', file: 'src/b.ts', line: 2 };
 const both = ['a high src/a.ts:1', 'b low src/b.ts:2'];
 
-const [unratedA, unratedB] = [
-  { ...a, severity: undefined },
-  { ...b, severity: undefined },
-];
+const [unratedA, unratedB] = [a, b].map((each) => ({ ...each, severity: undefined }));
 
 // All files here are invented.
 
@@ -46,10 +40,7 @@ describe('where the findings are', () => {
     ['below an empty list', { data: [], report: { findings: [a, b] } }],
     ['beside lists of files', { files: [{ name: 'a', path: 'src/a.ts' }], checks: [a, b] }],
     ['below files', { files: [{ name: 'a', path: 'src/a.ts', checks: [a, b] }] }],
-    [
-      'beside errors of the tool',
-      { errors: [{ message: 'Syntax error', path: 'c.ts', level: 'error' }], r: [a, b] },
-    ],
+    ['beside errors', { errors: [{ message: 'Syntax error', path: 'c.ts', level: 'error' }], r: [a, b] }],
     ['by id', { findings: { F1: a, F2: b } }],
     ['by id, at the root', { F1: a, F2: b }],
     ['by id, beside a number', { findings: { total: 2, F1: a, F2: b } }],
@@ -134,11 +125,8 @@ describe('where the findings are', () => {
     assert.deepEqual(read({ results: groups }), expected);
     const files = { 'src/a.ts': [{ ...a, file: undefined }], 'src/b.ts': [{ ...b, file: undefined }] };
     assert.deepEqual(read(files), ['a high', 'b low']);
-    const rated = [
-      { name: 'Injection', severity: 'high', list: [a] },
-      { name: 'Crypto', severity: 'low', list: [b] },
-    ];
-    assert.deepEqual(read(rated), ['Injection high', 'Crypto low']);
+    const rated = [a, b].map(({ title: name, severity }) => ({ name, severity, list: [b] }));
+    assert.deepEqual(read(rated), ['a high', 'b low']);
   });
 
   test('F108 a finding that contains a list is one finding, also alone', () => {

@@ -24,10 +24,8 @@ export function locatorIn(
   root: string,
   { files: sent, reported, mapping = [] }: Facts = {},
 ): (text: string) => Promise<string> {
-  const find = findIn([{ folder: root, name: basename(root) }], sent && [sent], {
-    reported,
-    mappingsOf: () => mapping,
-  });
+  const more = { reported, mappingsOf: () => mapping };
+  const find = findIn([{ folder: root, name: basename(root) }], sent && [sent], more);
   return async (path) => (await find(path)).replace(/^0 /, '');
 }
 
@@ -40,17 +38,13 @@ export function findIn(
     mappingsOf,
   }: Pick<Facts, 'reported'> & { mappingsOf?: Parameters<typeof createLocator>[2] } = {},
 ): (path: string, targetIndex?: number) => Promise<string> {
-  const locate = createLocator(
-    targets,
-    targets.map(() => sent !== undefined),
-    mappingsOf,
-  );
-  const sentIn = (texts: readonly string[]) =>
-    findSent(
-      targets,
-      targets.map((_, at) => sent && asSent(sent[at] ?? [], at)),
-      texts.map((path) => ({ path })),
-    );
+  const isKnown = targets.map(() => sent !== undefined);
+  const locate = createLocator(targets, isKnown, mappingsOf);
+  const files = targets.map((_, at) => sent && asSent(sent[at] ?? [], at));
+  const sentIn = (texts: readonly string[]) => {
+    const places = texts.map((path) => ({ path }));
+    return findSent(targets, files, places);
+  };
   const known = reported && sentIn(reported);
   return async (path, targetIndex) => {
     const file = (known ?? sentIn([path])).sentFile({ path, targetIndex });

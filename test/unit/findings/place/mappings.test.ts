@@ -8,10 +8,8 @@ import { files, findIn, locatorIn } from './locating.ts';
 
 test('a mapping moves paths into the chosen folder, longest prefix first, and never out of the root', async (t) => {
   const root = await scratchFolder(t, [...files, 'apps/shop/main.py', 'libs/main.py', 'libs/a.py']);
-  const [build, shop] = [
-    { from: '/build', to: 'libs' },
-    { from: '/build/shop/', to: 'apps/shop' },
-  ];
+  const build = { from: '/build', to: 'libs' };
+  const shop = { from: '/build/shop/', to: 'apps/shop' };
   for (const [mapping, text, expected] of [
     [[build, shop], '/build/shop/main.py', 'apps/shop/main.py'],
     [[build, shop], '/build/main.py', 'libs/main.py'],
@@ -28,12 +26,8 @@ test('a mapping moves paths into the chosen folder, longest prefix first, and ne
 test('the prefix that stands for a folder is detected, with the number of files it places', async (t) => {
   const files = ['packages/shop/lib/a.js', 'packages/shop/lib/b.js', 'packages/shop/index.js'];
   const root = await scratchFolder(t, files);
-  const reported = [
-    '/build/src/lib/a.js',
-    'build/src/lib/b.js',
-    'build\\src\\index.js',
-    'build/src/lib/gone.js',
-  ];
+  const starts = ['/build/src/lib/a.js', 'build/src/lib/b.js', 'build\\src\\index.js'];
+  const reported = [...starts, 'build/src/lib/gone.js'];
   const to = 'packages/shop';
   assert.deepEqual(await planMapping(reported, { root, to }), { prefix: 'build/src', placed: 3 });
   assert.deepEqual(await planMapping(['lib/a.js'], { root, to }), { prefix: '', placed: 1 });
@@ -55,9 +49,8 @@ test('F71 prefixes of other machines are detected and mapped, and none of them r
     ['../../build/x/../src/', '../../build/x/../src'],
     ['aux/a:b/', 'aux/a:b'],
   ] as const) {
-    const reported = ['lib/a.js', 'b.js', '../secret.js', '../../secret.js', 'none.js'].map(
-      (path) => start + path,
-    );
+    const below = ['lib/a.js', 'b.js', '../secret.js', '../../secret.js', 'none.js'];
+    const reported = below.map((path) => start + path);
     const plan = await planMapping(reported, { root, to: 'app' });
     assert.deepEqual(plan, { prefix, placed: 2 }, start);
     const visited: string[] = [];
@@ -68,24 +61,15 @@ test('F71 prefixes of other machines are detected and mapped, and none of them r
     for (const path of reported) await visitMapped(path, [{ from: prefix, to: 'app' }], folder);
     assert.deepEqual(visited, ['app/lib/a.js', 'app/b.js', 'app/none.js']);
     const locate = locatorIn(root, { mapping: [{ from: prefix, to: 'app' }] });
-    assert.deepEqual(await Promise.all(reported.map(locate)), [
-      'app/lib/a.js',
-      'app/b.js',
-      '(none)',
-      '(none)',
-      '(none)',
-    ]);
+    const found = (await Promise.all(reported.map(locate))).join(' ');
+    assert.equal(found, 'app/lib/a.js app/b.js (none) (none) (none)');
   }
 });
 
 test('F71 no mapping leads out of the folder', async (t) => {
   const root = await scratchFolder(t, ['inside/a.js', 'secret.js']);
-  const reported = [
-    'build/../../secret.js',
-    '../secret.js',
-    'x/secret.js',
-    `${dirname(root)}/shop/secret.js`,
-  ];
+  const above = ['build/../../secret.js', '../secret.js', 'x/secret.js'];
+  const reported = [...above, `${dirname(root)}/shop/secret.js`];
   assert.equal(await planMapping(reported, { root: `${root}/inside`, to: '..' }), undefined);
 });
 

@@ -72,12 +72,7 @@ test('F201 findings in a folder that does not answer are as reported, and it get
 test('F201 a folder that does not answer is unread, other folders are not, and it is read once it answers', async (t) => {
   const fixture = await setUpFindings(t, 'shop', 'tool');
   const { root } = fixture;
-  const found = ['shop', 'tool'].map((name, at) => ({
-    title: name,
-    file: 'b.js',
-    line: 1,
-    target_index: at,
-  }));
+  const found = [0, 1].map((target_index) => ({ title: 'A', file: 'b.js', line: 1, target_index }));
   const sent = { 'b.js': 'code();\n' };
   await fixture.addRun(['shop', 'tool'], JSON.stringify(found), sent);
   const store = fixture.reopen(parseWorker);

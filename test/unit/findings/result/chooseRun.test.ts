@@ -10,7 +10,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { startHistory, verdictsIn } from './histories.ts';
 
-const artifacts = [{ name: 'findings', file: 'findings.json' }];
+const ended = { ...runOf.succeeded, artifacts: [{ name: 'findings', file: 'findings.json' }] };
 const atLimit = {
   state: 'aborted',
   exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
@@ -19,16 +19,12 @@ const atLimit = {
 /** Invented runs of one folder, in their order; of each its ID, and what differs. */
 function runsOf(...runs: readonly (readonly [id: string, more?: object])[]): readonly Run[] {
   return runs
-    .map(
-      ([id, more], at) => ({ ...runOf.succeeded, artifacts, id, runId: id, createdAt: at, ...more }) as Run,
-    )
+    .map(([id, more], at) => ({ ...ended, id, runId: id, createdAt: at, ...more }) as Run)
     .toReversed();
 }
 
-function live({
-  input,
-  ...more
-}: { readonly input?: object; readonly [member: string]: unknown } = {}): object {
+type Live = { readonly input?: object; readonly [member: string]: unknown };
+function live({ input, ...more }: Live = {}): object {
   const target_urls = ['https://shop.example/'];
   return { workflow: 'blackbox-assessment', input: { target_urls, ...input }, ...more };
 }
@@ -104,14 +100,9 @@ for (const [what, runs, shown, baselines] of [
   ],
   [
     'a continuation has the same baseline as the run it continues',
-    runsOf(
-      ['code'],
-      ['whole', live()],
-      ['begun', live()],
-      ['continued', live({ input: continues('begun') })],
-    ),
-    [['code', 'continued']],
-    { code: undefined, whole: undefined, begun: 'whole', continued: 'whole' },
+    runsOf(['code'], ['whole', live()], ['begun', live()], ['next', live({ input: continues('begun') })]),
+    [['code', 'next']],
+    { code: undefined, whole: undefined, begun: 'whole', next: 'whole' },
   ],
 ] satisfies readonly [string, readonly Run[], readonly string[][], Record<string, string | undefined>][])
   test(what, () => {
@@ -147,12 +138,8 @@ test('a run is compared with runs of its own account, and an import of unknown o
     return run && [baselineOf(id, runs), ...earlierRuns(runs, run).map((other) => other.id)];
   };
   assert.deepEqual(comparedWith('second'), ['first', 'of two folders', 'first']);
-  assert.deepEqual(comparedWith('second, imported'), [
-    'of another account',
-    'of another account',
-    'of two folders',
-    'first',
-  ]);
+  const other = 'of another account';
+  assert.deepEqual(comparedWith('second, imported'), [other, other, 'of two folders', 'first']);
   assert.deepEqual(comparedWith('unknown, too'), [undefined, 'unknown']);
 });
 
@@ -197,8 +184,6 @@ for (const [what, run, earlier, durations] of [
 ] satisfies readonly [string, object, readonly object[], readonly number[]][])
   test(`the durations of earlier runs: ${what}`, () => {
     const known = durationsBefore(earlier as Run[], run);
-    assert.deepEqual(
-      known,
-      durations.map((hours) => hours * hour),
-    );
+    const wanted = durations.map((hours) => hours * hour);
+    assert.deepEqual(known, wanted);
   });

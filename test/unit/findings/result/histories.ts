@@ -15,12 +15,7 @@ export interface History {
   /** The newest first. */
   readonly runs: readonly Run[];
   /** Adds a run of folders; `sent` is what was sent of each, undefined where that is not known. */
-  add(
-    folders: readonly string[],
-    findings: readonly object[],
-    sent?: Sent,
-    more?: Partial<Run>,
-  ): Promise<Run>;
+  add(folders: readonly string[], items: readonly object[], sent?: Sent, more?: Partial<Run>): Promise<Run>;
   /** Adds an ended assessment of a live application, which tested these pairs. */
   addLive(
     findings: readonly object[],

@@ -11,15 +11,14 @@ const moved = { 'src/a.js': `// above\n${a}` };
 const quote = 'statement(3);';
 
 const X = { title: 'X', cwe: 89, file: 'src/a.js', line: 4, snippet: quote };
-const [Y, Z] = [
-  { ...X, title: 'Y' },
-  { ...X, title: 'Z' },
-];
+const Y = { ...X, title: 'Y' };
+const Z = { ...X, title: 'Z' };
 const plain = { ...X, cwe: undefined };
-const unquoted = { ...X, snippet: undefined };
+const bare = { ...X, snippet: undefined };
 const inC = { ...X, file: 'lib/c.js' };
 const L = { title: 'L', perspective: 'XSS', feature_name: 'Search', url: 'https://shop.example/s' };
 const M = { ...L, title: 'M' };
+const withQuery = { ...L, url: `${L.url}?q=1` };
 const policy = { title: 'Policy', cwe: 1 };
 
 type Reported = readonly [sent: Sent | undefined, ...findings: readonly object[]];
@@ -30,43 +29,22 @@ const edited = (line: number, text: string): Sent => ({ 'src/a.js': lines.with(l
 const inLib = { ...X, file: 'lib/a.js' };
 const movedToLib = { 'lib/a.js': `import x;\n${a}` };
 
+const more = { line: 5, snippet: `statement(2);\n${quote}` };
+const wide = { ...bare, end_line: 6 };
+const lower = edited(6, 'statement(55);');
+
 const F210: readonly Case[] = [
-  [
-    'the title on fewer lines',
-    [sent, { ...unquoted, end_line: 6 }],
-    [moved, { ...unquoted, line: 6 }],
-    'holds',
-  ],
-  [
-    'the title on more lines, with another quote',
-    [sent, X],
-    [moved, { ...X, line: 5, snippet: `statement(2);\n${quote}` }],
-    'holds',
-  ],
-  ['the title on a line that was edited', [sent, unquoted], [edited(4, 'statement(33);'), unquoted], 'said'],
-  ['the title on a line with other code', [sent, unquoted], [edited(4, 'exec(input);'), unquoted], 'said'],
-  [
-    'the title, and an edited line below it that is reported, too',
-    [sent, unquoted],
-    [edited(6, 'statement(55);'), { ...unquoted, end_line: 6 }],
-    'said',
-  ],
-  [
-    'the title, and an edited line below it that was reported, too',
-    [sent, { ...unquoted, end_line: 6 }],
-    [edited(6, 'statement(55);'), unquoted],
-    'said',
-  ],
+  ['the title on fewer lines', [sent, wide], [moved, { ...bare, line: 6 }], 'holds'],
+  ['the title on more lines, with another quote', [sent, X], [moved, { ...X, ...more }], 'holds'],
+  ['the title on a line that was edited', [sent, bare], [edited(4, 'statement(33);'), bare], 'said'],
+  ['the title on a line with other code', [sent, bare], [edited(4, 'exec(input);'), bare], 'said'],
+  ['the title, and an edited line below it that is reported, too', [sent, bare], [lower, wide], 'said'],
+  ['the title, and an edited line below it that was reported, too', [sent, wide], [lower, bare], 'said'],
 ];
 
 const F185: readonly Case[] = [
   ['live: the pair, method and address', [undefined, L], [undefined, M], 'holds'],
-  [
-    'live: among several, the title decides',
-    [undefined, L, M],
-    [undefined, M, { ...L, url: 'https://shop.example/s?q=1' }],
-    'holds',
-  ],
+  ['live: among several, the title decides', [undefined, L, M], [undefined, M, withQuery], 'holds'],
   ['live: among several in other words, order', [undefined, L, M], [undefined, { ...L, title: 'N' }], 'said'],
   ['the quote, in other words on another line', [sent, X], [moved, { ...Y, line: 9 }], 'holds'],
   ['the quote without brackets around it', [sent, X], [sent, { ...X, snippet: `{\n ${quote} }` }], 'holds'],
@@ -75,33 +53,18 @@ const F185: readonly Case[] = [
   ['the quote twice now', [sent, X], [sent, Y, Z], 'said'],
   ['the rule', [sent, { ...plain, rule_id: 'R' }], [sent, { ...plain, rule_id: 'R', title: 'Y' }], 'holds'],
   ['without CWEs, another title', [sent, plain], [sent, { ...plain, title: 'Y' }], 'said'],
-  ['the title on lines that moved', [sent, unquoted], [moved, { ...unquoted, line: 5 }], 'holds'],
-  ['the title on other lines', [sent, unquoted], [moved, unquoted], 'none'],
-  ['the title, where lines are not known', [undefined, unquoted], [sent, { ...unquoted, line: 5 }], 'said'],
-  [
-    'other words and quote on the same lines',
-    [sent, X],
-    [moved, { ...Y, line: 5, snippet: `statement(2);\n${quote}` }],
-    'said',
-  ],
+  ['the title on lines that moved', [sent, bare], [moved, { ...bare, line: 5 }], 'holds'],
+  ['the title on other lines', [sent, bare], [moved, bare], 'none'],
+  ['the title, where lines are not known', [undefined, bare], [sent, { ...bare, line: 5 }], 'said'],
+  ['other words and quote on the same lines', [sent, X], [moved, { ...Y, ...more }], 'said'],
   ['a finding without a file', [sent, policy], [sent, policy], 'said'],
   ['two files with these bytes before', [{ ...sent, 'copy.js': a }, X], [{ 'lib/c.js': a }, inC], 'none'],
   ['two files with these bytes now', [sent, X], [{ 'lib/c.js': a, 'd.js': a }, inC], 'none'],
   ['a file that is still there', [sent, X], [{ ...sent, 'lib/c.js': a }, inC], 'none'],
-  [
-    'other bytes in another letter case',
-    [sent, X],
-    [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }],
-    'holds',
-  ],
+  ['other bytes and letter case', [sent, X], [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }], 'holds'],
   ['the quote in a file that was moved and edited', [sent, X], [movedToLib, { ...inLib, line: 5 }], 'said'],
   ['the quote in a new file beside the old one', [sent, X], [{ ...sent, ...movedToLib }, inLib], 'none'],
-  [
-    'the quote in an edited file that was there',
-    [{ ...sent, 'lib/a.js': '' }, X],
-    [movedToLib, inLib],
-    'none',
-  ],
+  ['the quote in an edited file', [{ ...sent, 'lib/a.js': '' }, X], [movedToLib, inLib], 'none'],
 ];
 
 for (const [title, [name, first, second, wanted]] of [

@@ -76,46 +76,28 @@ test('F161 partial runs keep the total and say why; imports and runs of other ac
   const fixture = await setUpFindings(t, 'shop', 'admin');
   const first = await fixture.addRun(['shop', 'admin'], listOf('shop/a', 'admin/b'), sources);
   const fewer = await fixture.addRun(['shop'], listOf('shop/a'), { ...sources, 'b.js': 'safe();\n' });
-  const ended = await fixture.addRun(['shop', 'admin'], listOf(), {
-    'a.js': 'safe();\n',
-    'b.js': 'safe();\n',
-  });
+  const safe = { 'a.js': 'safe();\n', 'b.js': 'safe();\n' };
+  const ended = await fixture.addRun(['shop', 'admin'], listOf(), safe);
   await fixture.runs.create({ ...ended, state: 'aborted' } as Run);
   // Of more than 10,000 findings, those of low severity are not read.
   const many = Array.from({ length: 10_000 }, (_, at) => ({ title: `m${String(at)}`, severity: 'high' }));
   const less = { title: 'less', severity: 'low' };
-  const whole = await fixture.addRun(['shop', 'admin'], JSON.stringify(many), {
-    ...sources,
-    'b.js': 'safe();\n',
-  });
+  const changed = { ...sources, 'b.js': 'safe();\n' };
+  const whole = await fixture.addRun(['shop', 'admin'], JSON.stringify(many), changed);
   const cut = await fixture.addRun(['shop', 'admin'], JSON.stringify([...many, less]), sources);
-  const others = await Promise.all([
-    fixture.storeRun(['shop'], listOf('x')),
-    fixture.storeRun(['shop'], listOf('y')),
-  ]);
-  await fixture.runs.create({ ...others[0], organizationId: 'other' });
-  await fixture.runs.create({ ...others[1], baseUrl: 'https://other.example.test/v1' });
+  const other = await fixture.storeRun(['shop'], listOf('x'));
+  const elsewhere = await fixture.storeRun(['shop'], listOf('y'));
+  await fixture.runs.create({ ...other, organizationId: 'other' });
+  await fixture.runs.create({ ...elsewhere, baseUrl: 'https://other.example.test/v1' });
   const imported = await fixture.storeRun(['shop'], listOf('z'));
   await fixture.runs.create({ ...imported, state: 'imported', importedFrom: 'z.json' } as Run);
-  assert.deepEqual(
-    runsOfTrend(fixture.runs.all(), first).map(({ id }) => id),
-    [cut.id, whole.id, ended.id, fewer.id, first.id],
-  );
+  const ids = runsOfTrend(fixture.runs.all(), first).map(({ id }) => id);
+  assert.deepEqual(ids, [cut.id, whole.id, ended.id, fewer.id, first.id]);
   const rows = await trendOf(fixture, first);
-  assert.deepEqual(
-    rows.map(({ limitations }) => limitations),
-    [['cut'], [], ['endedEarly'], ['fewerFolders'], []],
+  const seen = rows.map(({ limitations, reported, unexplained, review }) =>
+    [...limitations, reported + unexplained, review].join(' '),
   );
-  assert.deepEqual(
-    rows.map(({ reported, unexplained, review }) => [reported + unexplained, review]),
-    [
-      [10_002, 0],
-      [10_001, 1],
-      [2, 0],
-      [2, 0],
-      [2, 0],
-    ],
-  );
+  assert.deepEqual(seen, ['cut 10002 0', '10001 1', 'endedEarly 2 0', 'fewerFolders 2 0', '2 0']);
 });
 
 test('F161 the total of untriaged findings never falls without a code change, for any sequence of runs', async (t) => {

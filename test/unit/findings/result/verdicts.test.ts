@@ -6,10 +6,7 @@ import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { startHistory, verdictsIn } from './histories.ts';
 
 /** The invented sent files of a folder by path, and its findings. */
-type ReportedRun = readonly [
-  sent: Readonly<Record<string, string>> | undefined,
-  ...findings: readonly object[],
-];
+type ReportedRun = readonly [sent: Record<string, string> | undefined, ...findings: readonly object[]];
 
 function toItems(findings: readonly object[]): readonly object[] {
   const usual = { severity: 'high', cwe: 89, file: 'src/a.js', line: 2 };
@@ -33,21 +30,11 @@ const X = { title: 'X', snippet: 'db.query(`select ${id}`);' };
 const Y = { title: 'Y', cwe: 79, line: 3 };
 
 const runsOf = (...runs: readonly ReportedRun[]): readonly ReportedRun[] => runs;
-const inBoth = {
-  ...X,
-  locations: [
-    { file: 'src/a.js', line: 2 },
-    { file: 'src/b.js', line: 1 },
-  ],
-};
+const inBoth = { ...X, locations: ['src/a.js', 'src/b.js'].map((file) => ({ file, line: 1 })) };
 const noFile = { ...X, file: undefined };
 
 for (const [name, runs, wanted] of [
-  [
-    'a finding that no earlier run had is new',
-    runsOf([sent, Y], [sent, Y, X]),
-    { X: 'new', Y: 'stillThere' },
-  ],
+  ['what no earlier run had is new', runsOf([sent, Y], [sent, Y, X]), { X: 'new', Y: 'stillThere' }],
   ['unchanged code is existing', runsOf([sent, X], [sent, X]), { X: 'stillThere' }],
   ['not found, its file changed', runsOf([sent, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillThere' }],
   ['not found, another of its files changed', runsOf([sent, inBoth], [otherChanged]), { X: 'codeChanged' }],
@@ -118,31 +105,17 @@ test('F139 a finding triaged as fixed and reported again is open and “back aga
   assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);
 });
 
-const live = {
-  title: 'L',
-  perspective: 'XSS',
-  feature_name: 'Search',
-  url: 'https://shop.example/s',
-  cwe: 79,
-};
 const pair = { feature_name: 'Search', perspective: 'XSS' };
+const live = { title: 'L', ...pair, url: 'https://shop.example/s', cwe: 79 };
 const progress = { completed: [pair], skipped: [] };
 const none = { completed: [], skipped: [] };
 
-const resume = (id: string) => ({
-  input: {
-    resume: {
-      kind: 'continue_assessment',
-      continue_assessment: { workflow_id: 'blackbox-assessment', workflow_run_id: id },
-    },
-  },
-});
+const first = { workflow_id: 'blackbox-assessment', workflow_run_id: 'run-1' };
+const continued = { input: { resume: { kind: 'continue_assessment', continue_assessment: first } } };
 const limited = {
   state: 'aborted',
   exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
 };
-
-const continued = resume('run-1');
 
 for (const [name, before, found, scanned, more, wanted] of [
   ['the pair was tested again', progress, true, progress, {}, 'reportedAgain'],

@@ -32,27 +32,13 @@ test('a decision applies to the finding in later runs of its folder, and to no o
   assert.equal(fixture.store.find(first.run.id, first.name), undefined);
 });
 
-const [first, second] = [
-  { title: 'A', line: 3 },
-  { title: 'A', line: 2 },
-];
+const first = { title: 'A', line: 3 };
+const second = { title: 'A', line: 2 };
 const sure = ['A', 'B'].map((title) => ({ title, severity: 'low' }));
 for (const [name, decidedOn, before, next, wanted] of [
-  [
-    'two differ only in titles: the remaining one',
-    'A',
-    [{ title: 'A' }, { title: 'B' }],
-    [{ title: 'B' }],
-    ['B: open'],
-  ],
+  ['two differ in titles: the other', 'A', [{ title: 'A' }, { title: 'B' }], [{ title: 'B' }], ['B: open']],
   ['two are indistinguishable: the remaining one', 'A', [first, second], [second], ['A: open before fixed']],
-  [
-    'one becomes two indistinguishable ones: neither',
-    'A',
-    [first],
-    [first, second],
-    ['A: open before fixed', 'A: open'],
-  ],
+  ['one becomes two alike: neither', 'A', [first], [first, second], ['A: open before fixed', 'A: open']],
   [
     'no title, no quote: the next such one',
     '',
@@ -120,15 +106,10 @@ test('F206 a shared decision is about the finding of the last record, shown or n
   assert.deepEqual(titlesIn(unmatched), [undefined]);
   await triage.accept(shop, unmatched);
   await store.show(before);
-  assert.deepEqual(
-    store.all().map((each) => each.triage.state),
-    ['confirmed'],
-  );
+  const states = () => store.all().map((each) => each.triage.state);
+  assert.deepEqual(states(), ['confirmed']);
   await triage.accept(shop, await rows());
-  assert.deepEqual(
-    store.all().map((each) => each.triage.state),
-    ['falsePositive'],
-  );
+  assert.deepEqual(states(), ['falsePositive']);
 });
 
 test('a decision is kept when paths are mapped and when files are deleted', async (t) => {

@@ -57,11 +57,8 @@ export async function setUpTriage(t: TestContext) {
     about,
     decide: (store: TriageStore, names: string, state: TriageState, note = ''): Promise<UndoDecisions> => {
       clock.time += 1;
-      return store.set(
-        names.split('').map((name) => about(name)),
-        state,
-        note,
-      );
+      const subjects = Array.from(names, (name) => about(name));
+      return store.set(subjects, state, note);
     },
     /** Of each finding, its state and note. */
     statesIn: (store: TriageStore, names: string, folder = shop): readonly (string | undefined)[] =>

@@ -166,15 +166,11 @@ test('F147 on a machine that is new here, as after its container was rebuilt, ow
   const { decide, open, shop, store, proposalsIn } = await clone(t);
   await decide('a', 'confirmed');
   const rebuilt = await open('rebuilt');
-  assert.deepEqual(
-    [store, rebuilt].map((each) => each.isNewHere(shop)),
-    [false, true],
-  );
+  const areNew = [store, rebuilt].map((each) => each.isNewHere(shop));
+  assert.deepEqual(areNew, [false, true]);
   await rebuilt.accept(shop, proposalsIn(rebuilt));
-  assert.deepEqual(
-    [rebuilt.isNewHere(shop), rebuilt.get(shop, identityFor('a'))?.state],
-    [false, 'confirmed'],
-  );
+  const { state } = rebuilt.get(shop, identityFor('a')) ?? {};
+  assert.deepEqual([rebuilt.isNewHere(shop), state], [false, 'confirmed']);
 });
 
 test('F147 names of files in a shared decision are ignored: nobody’s file is replaced or removed', async (t) => {

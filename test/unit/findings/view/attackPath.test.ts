@@ -9,10 +9,8 @@ const pathOf = (...roles: (PlaceRole | undefined)[]): string =>
 
 test('F154 all places are listed: source first, sink after all steps, then supporting places, with or without role', () => {
   assert.equal(pathOf('source', undefined, 'step', undefined, 'sink'), 'source0 place1 step2 place3 sink4');
-  assert.equal(
-    pathOf(undefined, 'sink', 'step', 'step', 'source', 'related'),
-    'source4 place0 step2 step3 sink1 related5',
-  );
+  const all = pathOf(undefined, 'sink', 'step', 'step', 'source', 'related');
+  assert.equal(all, 'source4 place0 step2 step3 sink1 related5');
   assert.equal(pathOf(undefined, undefined), 'place0 place1');
   assert.equal(pathOf('evidence', undefined, 'sink', 'related'), 'place1 sink2 evidence0 related3');
 });

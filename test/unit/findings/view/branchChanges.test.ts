@@ -30,10 +30,8 @@ test('F159 exactly the lines that were written since the base are changed', () =
       }
       const before = edits.map((_, at) => `line(${String(at)});`);
       const differs = compareWithBase(before.join('\n'), now.join('\n'));
-      assert.deepEqual(
-        now.map((_, at) => differs({ startLine: at + 1, endLine: at + 1 })),
-        isWritten,
-      );
+      const changed = now.map((_, at) => differs({ startLine: at + 1, endLine: at + 1 }));
+      assert.deepEqual(changed, isWritten);
       const whole = edits.some((each) => each !== 'keep' && each !== 'indent');
       assert.equal(differs(), whole);
     }),
@@ -77,10 +75,7 @@ test('F159 a file that the base lacks is changed, one whose text is not known hi
 });
 
 test('F159 a finding in several files is changed where one of its places is', () => {
-  const files = new Map<string, FileChanges>([
-    ['/home/dev/shop/a.js', () => false],
-    ['/home/dev/shop/b.js', () => true],
-  ]);
+  const files = new Map(['a.js', 'b.js'].map((name) => [`/home/dev/shop/${name}`, () => name === 'b.js']));
   const [one, other] = ['a.js', 'b.js'].flatMap((name) => invent({ at: { path: name, line: 1 } }).places);
   assert.ok(one && other);
   assert.equal(changesOf(files)({ places: [one, other] }), 'changed');
@@ -94,8 +89,5 @@ test('F182 the paths of 200,000 changed files are noted between turns of the eve
   });
   const { result, pausesMs } = await pausesWhile(() => originalPaths(changes));
   assert.deepEqual([result.get('/shop/src/7.js'), result.size], ['/shop/old.js', changes.length]);
-  assert.ok(
-    pausesMs.length > 5,
-    `${String(pausesMs.length)} turns, the longest ${String(pausesMs.at(-1))} ms`,
-  );
+  assert.ok(pausesMs.length > 5, `${String(pausesMs.length)} turns, the longest ${pausesMs.at(-1)} ms`);
 });

@@ -30,9 +30,8 @@ describe('Markdown of a finding in a hover', () => {
   test('F80 contains no active link, image, HTML or command of an attack list', async () => {
     const file = path.join(import.meta.dirname, '../../../fixtures/report/attacks.json');
     const attacks = JSON.stringify(JSON.parse(await readFile(file, 'utf8')));
-    const payloads = [...attacks.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(
-      ([text]) => JSON.parse(text) as string,
-    );
+    const texts = attacks.matchAll(/"((?:[^"\\]|\\.)*)"/g);
+    const payloads = Array.from(texts, ([text]) => JSON.parse(text) as string);
     assert.ok(payloads.length >= 300);
     for (const payload of payloads) assertInert(payload);
     for (const payload of [
@@ -94,10 +93,8 @@ describe('Markdown of a finding in a hover', () => {
         const span = tokensOf(`x ${codeSpan(text)} x`).find(({ type }) => type === 'codespan');
         assert.equal(span && 'text' in span ? span.text : undefined, text);
         const inline = marked.Lexer.lexInline(`x${escapeMarkdown(text)}x`, { gfm: true });
-        assert.equal(
-          inline.map((token) => ('text' in token ? String(token.text) : token.raw)).join(''),
-          `x${text}x`,
-        );
+        const texts = inline.map((token) => ('text' in token ? String(token.text) : token.raw));
+        assert.equal(texts.join(''), `x${text}x`);
       }),
     );
   });

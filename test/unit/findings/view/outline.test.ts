@@ -14,14 +14,9 @@ import {
 import { pathKey } from '../../../../src/core/paths.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
 
-function allNodes(
-  findings: readonly ShownFinding[],
-  grouping: Grouping = 'severity',
-): readonly OutlineNode[] {
-  const withChildren = (node: OutlineNode): OutlineNode[] => [
-    node,
-    ...childNodes(node).flatMap(withChildren),
-  ];
+function allNodes(findings: readonly ShownFinding[], grouping: Grouping = 'severity'): OutlineNode[] {
+  const withChildren = (node: OutlineNode): OutlineNode[] =>
+    [node].concat(childNodes(node).flatMap(withChildren));
   return rootNodes(findings, grouping).flatMap(withChildren);
 }
 
@@ -64,11 +59,8 @@ test('a finding that moves or is triaged keeps its ID, and so its expansion and 
     places: shown.places.map((place) => ({ ...place, startLine: 54 })),
     triage: { ...shown.triage, state: 'confirmed' as const },
   }));
-  const before = allNodes(some).map(({ id }) => id);
-  assert.deepEqual(
-    allNodes(changed).map(({ id }) => id),
-    before,
-  );
+  const ids = allNodes(changed).map(({ id }) => id);
+  assert.deepEqual(ids, before);
 });
 
 test('children beyond the limit are counted instead of shown', () => {
@@ -98,11 +90,7 @@ for (const [grouping, order, groups] of [
   ['triage', 'by state', 'open: 0 1 3 5, fixed: 2'],
   ['owner', 'by name', '@ana: 3, @shop/web @ana: 1, none: 0 2 5'],
   ['feature', 'by name', 'Log in: 3, Search: 1, none: 0 2 5'],
-  [
-    'file',
-    'by path, then by feature, then the rest',
-    'a.js: 3, src/a.js: 5, src/b.js: 0, Search: 1, none: 2',
-  ],
+  ['file', 'by path, by feature, then the rest', 'a.js: 3, src/a.js: 5, src/b.js: 0, Search: 1, none: 2'],
 ] satisfies readonly [Grouping, string, string][])
   test(`groups by ${grouping} come ${order}, and what is not reported last, by verdict`, () => {
     const shown = some.map((each, index) => invent({ ...each, index }));

@@ -56,10 +56,8 @@ function tour(all: readonly ShownFinding[], from: number, step: 1 | -1): readonl
 }
 
 test('stepping goes by file and line, visits each finding once, in a circle, also two in one line or without a line', () => {
-  assert.deepEqual(
-    ordered.map(({ finding }) => finding.index),
-    [2, 3, 1, 0, 4],
-  );
+  const indexes = ordered.map(({ finding }) => finding.index);
+  assert.deepEqual(indexes, [2, 3, 1, 0, 4]);
   assert.deepEqual(tour(ordered, 0, 1), [1, 2, 3, 4, 0]);
   assert.deepEqual(tour(ordered, 0, -1), [4, 3, 2, 1, 0]);
   assert.deepEqual(tour(withoutLine, 2, 1), [0, 1, 2]);

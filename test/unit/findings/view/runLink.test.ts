@@ -41,34 +41,12 @@ test('F199 a link is read among other words, in brackets and quotes, in markup, 
     const lines = (width: number): string =>
       address.replaceAll(new RegExp(`.{${String(width)}}`, 'g'), '$&\r\n');
     const pasted = [
-      ...[
-        '.',
-        ',',
-        ';',
-        ':',
-        ')',
-        ']',
-        '。',
-        '、',
-        '」',
-        '）',
-        '>',
-        '”',
-        '|',
-        '&gt;',
-        '**',
-        '. See',
-        ' and',
-        '\nFound',
-      ],
+      ...'. , ; : ) ] 。 、 」 ） > ” | &gt; **'.split(' '),
+      ...['. See', ' and', '\nFound'],
       ...['を参照', '…', '.\n\n-- \nAda'],
     ].map((after) => address + after);
-    pasted.push(
-      `Weak hash\nRun x\n${address}\nNext`,
-      `[the finding](${address})`,
-      `<${address}>`,
-      `「${address}」`,
-    );
+    const around = [`Weak hash\nRun x\n${address}\nNext`, `[the finding](${address})`, `<${address}>`];
+    pasted.push(...around, `「${address}」`);
     pasted.push(address.replaceAll('&', '&amp;'), `${address}\n${addressOf('/run', query)}`);
     if (from === run) pasted.push(...[20, 40, 76].map((width) => `See\n${lines(width)}\nadded by hand`));
     for (const text of pasted) assert.deepEqual(readPasted(text), whole, text);

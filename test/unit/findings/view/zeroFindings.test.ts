@@ -25,11 +25,7 @@ function covering(
 }
 
 function runOver(coverages: readonly (Coverage | undefined)[], changes: object = {}): Run {
-  const targets = coverages.map((coverage, index) => ({
-    folder: `/${index}`,
-    name: String(index),
-    coverage,
-  }));
+  const targets = coverages.map((coverage, at) => ({ folder: `/${at}`, name: String(at), coverage }));
   return { ...shopRun, targets, ...changes };
 }
 
