@@ -50,14 +50,12 @@ interface Deps extends ViewSource {
   readonly isOpenHere: (folder: string) => boolean;
 }
 
-/** A run that a person compares with an earlier run: `absent` holds only findings of that run. */
+/** `absent` holds only findings of the earlier run. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
-/** Which views are shown. It is replaced as a whole. */
 interface Chosen {
-  /** The ID of the run that each folder shows of each subject, by `folderSubjectKey`. */
+  /** Run IDs by `folderSubjectKey`. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
-  /** The IDs of two runs that are compared. */
   readonly compared?: { readonly run: string; readonly baseline: string } | undefined;
 }
 
@@ -74,7 +72,7 @@ export class FindingStore implements Disposable {
   readonly #source: ShowSource;
   readonly #choices = new FolderChoices();
   #chosen: Chosen = { runIds: new Map() };
-  /** By run ID: runs that are shown or compared, and others whose findings cannot be read. */
+  /** The key is the run ID. Others than shown or compared runs cannot be read. */
   #views: ReadonlyMap<string, RunView> = new Map();
   #comparison: RunView | undefined;
   #shown: readonly ShownRun[] = [];
@@ -106,7 +104,6 @@ export class FindingStore implements Disposable {
 
   readonly onDidChange: Event<void>;
 
-  /** Loads the runs to show, as far as they have changed or are not fully known. */
   async load(): Promise<void> {
     this.#choose(this.#chosen.compared);
     const { signal } = this.#loading;
@@ -118,13 +115,12 @@ export class FindingStore implements Disposable {
     }
   }
 
-  /** When the window gets the focus, also what took too long is read again. */
+  /** What took too long is also read again. */
   focused(): Promise<void> {
     forgetLate(this.#deps.memory);
     return this.load();
   }
 
-  /** The runs to show that are not read yet. */
   reading(): readonly Run[] {
     const ids = new Set(this.#chosen.runIds.values());
     return [...ids].flatMap((id = '') => (this.#views.has(id) ? [] : (this.#deps.runs.get(id) ?? [])));
@@ -135,7 +131,6 @@ export class FindingStore implements Disposable {
     return new Set([...runIds.values(), compared?.baseline].filter((id) => id !== undefined));
   }
 
-  /** Finds out which runs to show. */
   #choose(compared?: Chosen['compared'], read: readonly RunView[] = []): void {
     const { runs, isOpenHere } = this.#deps;
     const all = runs.all();
@@ -172,7 +167,6 @@ export class FindingStore implements Disposable {
     this.#changed.fire();
   }
 
-  /** Takes a step from the present view of a run to the next one, after the steps before it. */
   #step<T extends RunView | undefined>(
     id: string,
     work: (view: RunView | undefined) => Promise<T>,
@@ -194,7 +188,7 @@ export class FindingStore implements Disposable {
     if (this.#views.get(id) !== (isKept ? view : undefined)) this.#replace([...this.#views.values(), view]);
   }
 
-  /** Reads a run’s record, looks for its files, and asks for their owners, as far as that has changed or is not known. */
+  /** It does only what has changed or is not known. */
   #refresh(known: Run, signal?: AbortSignal): Promise<RunView> {
     return this.#step(known.id, async (former) => {
       signal?.throwIfAborted();
@@ -209,13 +203,13 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** Shows a view before its owners are known: these take a worker. */
+  /** Owners take a worker: the view is shown before. */
   #withOwners(view: RunView): Promise<RunView> {
     this.#put(view);
     return addOwners(view, this.#deps);
   }
 
-  /** Follows findings in files that were edited, created, or deleted (absolute paths). */
+  /** Paths are absolute. */
   async rePlace(
     changed: ReadonlySet<string>,
     createdOrDeleted: ReadonlySet<string> = new Set(),
@@ -243,7 +237,7 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ absent = [] }) => absent);
   }
 
-  /** A shown finding, by the local ID of its run and its name, which it keeps if the run is downloaded again. */
+  /** A finding keeps its name if the run is downloaded again. */
   find(runId: string, name: string): ShownFinding | undefined {
     this.#byName ??= Map.groupBy([...this.all(), ...this.absent()], (each) => each.name);
     return this.#byName.get(name)?.find(({ run }) => run.id === runId);
@@ -265,8 +259,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * All findings of a run, with their decisions, whether they are shown or not. A file that cannot
-   * be read gives a `failure`. Throws the signal's reason, but goes on reading the run.
+   * A run may be shown or not; one that cannot be read has a `failure`. Throws the signal's reason,
+   * but goes on reading the run.
    */
   async read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
     return toShownRun(await untilAborted(this.#refresh(run), signal), this.#source);
@@ -276,17 +270,19 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /** A finding as its file has it, as JSON; undefined if it is too long, nested too deeply, or of a file that was replaced. */
+  /** Undefined if it is too long, nested too deeply, or of a file that was replaced. */
   itemOf(found: Detailable): Promise<string | undefined> {
     return readItem(found, this.#deps);
   }
 
-  /** The runs that tested a finding's pair on a live application, latest first. */
   confirmationsOf({ name }: Pick<ShownFinding, 'name'>): Promise<readonly Confirmation[]> {
     return readConfirmations(name, { ...this.#deps, read: (run) => readResult(run, this.#deps) });
   }
 
-  /** Shows a run's findings in its folders until another run of its subject is chosen or ends with findings. Ignores a run without findings. */
+  /**
+   * Shows them until another run of its subject is chosen or ends with findings. Ignores a run
+   * without findings.
+   */
   async show({ id }: Run): Promise<void> {
     const { runs } = this.#deps;
     const run = runs.get(id);
@@ -297,7 +293,10 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /** Shows no findings until a run is chosen or, for a folder that is open here, ends with findings. Ends what is being loaded. */
+  /**
+   * Shows none until a run is chosen or, for a folder that is open here, ends with findings. Ends
+   * what is being loaded.
+   */
   async clear(): Promise<void> {
     this.#loading.abort();
     this.#loading = new AbortController();
@@ -311,8 +310,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * Shows a run compared with a chosen run, until other findings are shown. For a file that cannot be read, throws why, with the run's ID as `subject`.
-   * Throws the signal's reason.
+   * Compares until other findings are shown. Throws why a run cannot be read, with its ID as
+   * `subject`, and the signal's reason.
    */
   async showComparison(run: Run, baseline: Run, signal?: AbortSignal): Promise<void> {
     const read: RunView[] = [];
@@ -334,7 +333,7 @@ export class FindingStore implements Disposable {
     return { ...found, baseline, absent: found.absent?.filter((shown) => shown.run.id === baseline.id) };
   }
 
-  /** Decides about findings, for everyone who shares their folders' decisions. Returns and throws what `TriageStore.set` does. */
+  /** Returns and throws what `TriageStore.set` does. */
   setTriage(
     shown: readonly ShownFinding[],
     state: TriageState,
@@ -344,7 +343,7 @@ export class FindingStore implements Disposable {
     return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
   }
 
-  /** The findings in the last record of the latest run of each folder that is open here, shown or not. */
+  /** The last records of the latest runs of open folders, shown or not. */
   async latestFindings(): Promise<readonly ShownFinding[]> {
     const { runs, triage, isOpenHere } = this.#deps;
     const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());
@@ -358,7 +357,7 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** New decisions of others, by folder, each with the finding that it is about, among those that are shown and `others`. */
+  /** Each has the finding that it is about, among those that are shown and `others`. */
   sharedDecisions(
     others: readonly ShownFinding[] = [],
   ): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {
@@ -370,7 +369,9 @@ export class FindingStore implements Disposable {
     );
   }
 
-  /** Maps paths of a folder's findings that start with `prefix` to `to`, a folder in it. Throws `outsideFolder`. */
+  /**
+   * Paths that start with `prefix` lead to `to`, a folder in the folder. Throws `outsideFolder`.
+   */
   async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
     await addMapping(this.#deps.mappings, folder, prefix, to);
     await this.#locateAll();

@@ -35,14 +35,12 @@ import { mainPlaceOf, type ShownPlace } from './shownFinding.ts';
  */
 
 export interface RunView extends Located {
-  /** As it was when the view was made. */
   readonly run: Run;
-  /** Why the record cannot be read; then there are no findings. */
+  /** Then there are no findings. */
   readonly failure?: Failure | undefined;
   readonly head?: ResultHead | undefined;
-  /** What the run reports, then what only earlier runs report although this run could have. */
+  /** What the run reports, then what only earlier runs report. */
   readonly found: readonly ResultFinding[];
-  /** All names in the record. */
   readonly names: ReadonlySet<string>;
   readonly owners: FoundOwners | 'unknown';
 }
@@ -51,7 +49,7 @@ export interface ViewSource extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
   readonly calls: Pick<FolderCalls, 'ask'>;
   readonly mappings: MappingMemory;
-  /** What editors have of the wanted files (absolute paths). */
+  /** Of the wanted files (absolute paths). */
   readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
 }
@@ -62,7 +60,7 @@ const nothing = {
   owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
-/** The view of a run by its present record: `former` if that is still right. Throws the signal's reason. */
+/** `former` if that is still right. Throws the signal's reason. */
 export async function readView(
   run: Run,
   former: RunView | undefined,
@@ -102,7 +100,6 @@ export function toView(run: Run, { head, findings, absent }: RunResult): RunView
   return asUploaded({ run, head, found, names: allNamesOf([...findings, ...absent]) });
 }
 
-/** Before anything was looked for. */
 export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names'>): RunView {
   const places = new Map<Place, ShownPlace>();
   const unread = new Set<string>();
@@ -159,7 +156,6 @@ function locateHere(
   return locate(view, { runs, calls, mappings: readMappings(mappings), texts, follow, isWanted });
 }
 
-/** Looks for what is in folders that were not read, or not there. */
 export async function locateUnread(view: RunView, source: ViewSource): Promise<RunView> {
   const { unread, missing } = view;
   if (unread.size + missing.size === 0) return view;
@@ -169,7 +165,7 @@ export async function locateUnread(view: RunView, source: ViewSource): Promise<R
   return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
 }
 
-/** Looks again for what is in changed files, and for what is lost and may be in new ones (absolute paths). */
+/** Also looks for what is lost and may be in new files. Paths are absolute. */
 export async function locateAgain(
   view: RunView,
   changed: ReadonlySet<string>,
@@ -220,13 +216,12 @@ function isSameLocated(former: Located, { places, unread, missing }: Located): b
 /** CODEOWNERS, and the names of the folders that may hold it. */
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
-/** The view with its owners forgotten if a changed path may be a CODEOWNERS file, or a folder that has one. */
+/** A changed path may be a CODEOWNERS file, or a folder that has one. */
 export function forgetOwners(view: RunView, changed: ReadonlySet<string>): RunView {
   const mayHaveChanged = [...changed].some((path) => ownersNames.has(basename(path)));
   return mayHaveChanged ? { ...view, owners: 'unknown' } : view;
 }
 
-/** Looks up who owns the files of main places, as far as that is not known. */
 export async function addOwners(view: RunView, source: ViewSource): Promise<RunView> {
   const { run, found, owners, unread } = view;
   if (owners !== 'unknown' && !owners.isPartial) return view;
@@ -242,7 +237,7 @@ export async function addOwners(view: RunView, source: ViewSource): Promise<RunV
   }
 }
 
-/** True if a CODEOWNERS file is in a folder of a run that can be read, or in a folder above it. */
+/** The file may also be in a folder above. */
 async function haveOwners({ run, unread }: RunView, { calls }: ViewSource): Promise<boolean> {
   const asked = new Set<string>();
   const isIn = async (folder: string): Promise<boolean> => {

@@ -199,7 +199,7 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
-  /** Without files, those of the workspace's folders. Throws `noAnswer`. */
+  /** The workspace's folders count where no file has findings. Throws `noAnswer`. */
   async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
@@ -231,7 +231,6 @@ export class BranchComparison implements vscode.Disposable {
     for (const [root, repository] of found.byRoot) {
       const finding = this.#bases.get(root) ?? findBase(repository, memory.get<string>(branchKey), log);
       this.#bases.set(root, finding);
-      // One that failed is looked for again.
       const base = await finding.catch((error: unknown) => {
         this.#bases.delete(root);
         throw error;

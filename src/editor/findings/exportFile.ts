@@ -37,14 +37,14 @@ export function pickExportFile(
   });
 }
 
-/** With its own verdicts, also while a view compares it with another run. */
+/** The verdicts are its own, also while a view compares it with another run. */
 export async function readToExport(run: Run, findings: FindingStore, signal: AbortSignal): Promise<ShownRun> {
   const read = await findings.read(run, signal);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   return read;
 }
 
-/** Beside the assessed folder: the next run would upload a file inside it. */
+/** The next run would upload a file inside the assessed folder. */
 function defaultUri(run: Run, ending: string, only: string | undefined): vscode.Uri {
   const isOpen = ({ folder }: Target): boolean =>
     vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;
@@ -55,9 +55,6 @@ function defaultUri(run: Run, ending: string, only: string | undefined): vscode.
   return vscode.Uri.file(join(dirname(folder), `${title}-findings-${day}.${ending}`));
 }
 
-/**
- * Returns the compressed size for code scanning. Throws what `makeExport` throws, and `noAnswer`.
- */
 export async function saveExport(
   to: vscode.Uri,
   exported: Pick<ExportRequest, 'source' | 'form'>,

@@ -27,7 +27,6 @@ interface UploadRepository extends AssessedRepository {
   readonly isKnown: boolean;
 }
 
-/** One file for each repository. */
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
   // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
@@ -137,7 +136,6 @@ async function repositoriesOf({ targets }: Run): Promise<readonly UploadReposito
       const repository = await repositoryOf(vscode.Uri.file(target.folder));
       const root = repository?.rootUri.fsPath ?? target.folder;
       const path = pathInside(root, target.folder) ?? (await realPathInside(root, target.folder));
-      // The folder may not be inside the root that the extension names.
       if (repository === undefined || path === undefined)
         return { target, root: target.folder, path: '', remote: undefined };
       const { remotes } = repository.state;

@@ -10,7 +10,7 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** From code actions and links, or from the keys of the Findings view. */
+/** Code actions and links name a finding; keys of the Findings view mean its selection. */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
@@ -28,7 +28,7 @@ export interface FindingSources {
 }
 
 /**
- * Without repetition: of a `FindingArgument`, of the rows from a menu (clicked, all selected), else
+ * Each once: those of a `FindingArgument`, of the rows from a menu (clicked, all selected), else
  * `findingsHere`.
  */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
@@ -41,7 +41,7 @@ export function findingsOf(args: readonly unknown[], sources: FindingSources): r
   return [...new Map(found.map((shown) => [`${shown.run.id} ${shown.name}`, shown])).values()];
 }
 
-/** Of the clicked or focused row, whatever else is selected. */
+/** The clicked or focused row counts, whatever else is selected. */
 export function findingOf([first]: readonly unknown[], sources: FindingSources): ShownFinding | undefined {
   return findingsOf([first], sources)[0];
 }
@@ -51,7 +51,6 @@ export function readRun(run: Run, findings: Pick<FindingStore, 'read'>): Promise
   return withLateProgress(vscode.l10n.t('Reading the findings…'), (signal) => findings.read(run, signal));
 }
 
-/** Also finds findings of a run that is not shown. */
 export async function findInRun(
   run: Run,
   name: string,

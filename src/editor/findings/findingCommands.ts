@@ -90,7 +90,6 @@ export function createFindingCommands(deps: FindingCommandDeps): Readonly<Record
   };
 }
 
-/** From the palette, asks which. */
 async function chooseFindings(
   args: readonly unknown[],
   deps: FindingCommandDeps,

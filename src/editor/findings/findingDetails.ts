@@ -104,7 +104,6 @@ function columnOf({ file }: ShownPlace): vscode.ViewColumn {
 
 function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[]): ReportContent {
   const places = shown.places.slice(0, maxPlaces);
-  // Texts that become links: each entry in the list of places, and texts that name exactly one place.
   const links = [
     ...places.map((_, index) => ({ index, label: placeAddress(index) })),
     ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
@@ -157,7 +156,6 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
   ];
 }
 
-/** What supports a finding, and how it compares with other runs and the current code. */
 export function standingOf({
   details,
   places,
@@ -181,7 +179,6 @@ function knownFacts(facts: readonly Fact[]): ReportContent['facts'] {
   );
 }
 
-/** Each part is rendered separately. */
 function partsOf(shown: DetailedFinding): ReportContent['parts'] {
   const { run, finding, details } = shown;
   const origin = knownFacts([

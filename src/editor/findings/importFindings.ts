@@ -84,7 +84,6 @@ function toTarget({ uri, name }: Folder): ImportTarget {
   return { folder: uri.fsPath, name };
 }
 
-/** `none`: it is none of them. */
 async function pickFolderNamed(
   name: string,
   folders: ReadonlySet<vscode.WorkspaceFolder>,

@@ -12,7 +12,6 @@ import { showInformation, showWarning } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
-/** Shows how many findings would get a place, and asks again. */
 export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const targets = findings.shownRuns().flatMap(({ run }) => run.targets);
   const folders = [...new Set(targets.map(({ folder }) => folder))];

@@ -61,7 +61,6 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
   });
 }
 
-/** Notes are kept. */
 export async function extendAcceptance(
   shown: readonly ShownFinding[],
   { findings }: Pick<TriageDeps, 'findings'>,
@@ -171,12 +170,11 @@ export function createTriage(
   return new TriageStore({ ...deps, placeFor });
 }
 
-/** Another window, git, or a person may change decisions, and the setting may share them. */
+/** Another window, git, or a person may change decisions. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');
   let midnight: NodeJS.Timeout | undefined;
-  // Only if an acceptance has an end.
   const waitForMidnight = (): void => {
     clearTimeout(midnight);
     midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
@@ -213,7 +211,6 @@ function msToMidnight(now: number): number {
   return new Date(now).setHours(24, 0, 0, 0) - now;
 }
 
-/** Runs after the setting was changed. */
 async function offerToShare(triage: TriageStore): Promise<void> {
   await triage.reload();
   const unshared = triage.unshared();

@@ -103,7 +103,6 @@ export interface ToolSource {
   readonly runs: () => RunsOnDisk | Promise<RunsOnDisk>;
   readonly withDetails: (finding: readonly [ToolFinding]) => Promise<readonly [ToolFinding & WithDetails]>;
   readonly confirmationsOf: (shown: ToolFinding) => Promise<readonly Confirmation[]>;
-  /** Compares files with the branch's base; absent outside VS Code. */
   readonly branch?: { compare(): Promise<ComparedBranch> };
   readonly clock: Clock;
 }

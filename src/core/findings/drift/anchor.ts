@@ -59,7 +59,6 @@ export function indexQuotes(lines: readonly string[]): QuoteIndex {
   };
 }
 
-/** Split at lines of dots. */
 function partsOf(quote: string): readonly (readonly string[])[] {
   const parts: string[][] = [[]];
   for (const line of splitLines(quote).map(compact)) {
@@ -70,7 +69,6 @@ function partsOf(quote: string): readonly (readonly string[])[] {
   return parts;
 }
 
-/** Undefined without a first line in the text. */
 function reportedLines(
   { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
   lineCount: number,

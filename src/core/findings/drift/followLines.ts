@@ -60,7 +60,6 @@ function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedL
     if ((hunks[middle]?.from ?? 0) <= line) low = middle + 1;
     else high = middle;
   }
-  // The last one that starts at the line, or before it.
   const hunk = hunks[low - 1];
   if (hunk === undefined) return line;
   return line < hunk.to ? hunk : line - hunk.to + hunk.afterTo;

@@ -27,12 +27,10 @@ type ExportForm =
       readonly repository: AssessedRepository;
     };
 
-/** Plain data: it goes to the worker. */
 export interface ExportRequest {
   readonly source: ShownRun;
   readonly form: ExportForm;
   readonly tool: ExportTool;
-  /** The worker that masks secrets. */
   readonly secretWorkerFile: string;
 }
 

@@ -38,7 +38,6 @@ export interface ImportTarget {
   readonly name: string;
 }
 
-/** Stores all or nothing. */
 export async function importRun(
   imported: Pick<ImportedFile, 'files' | 'run'>,
   origin: { readonly fileName: string; readonly targets: readonly ImportTarget[] },

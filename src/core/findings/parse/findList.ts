@@ -3,7 +3,6 @@ import { isLiveFinding, type Severity } from '../finding.ts';
 import * as aliases from './aliases.ts';
 import { hasText, type ReadFinding, readFinding } from './readFinding.ts';
 
-/** Keys from the root to a list. The elements of an array are on its level. */
 const maxDepth = 4;
 
 export interface Found {
@@ -16,7 +15,6 @@ interface Part {
   readonly value: readonly unknown[] | JsonObject;
   /** Undefined for an element of an array. */
   readonly key: string | undefined;
-  /** What the keys around it say. */
   readonly severity: Severity | undefined;
 }
 
@@ -85,7 +83,6 @@ function findingsIn(part: Part): readonly Found[] {
   const items = isObject(value)
     ? partsIn(part).filter((each) => isObject(each.value))
     : value.map((each) => ({ value: each, severity: part.severity }));
-  // Saves reading lists of other things.
   if (!areMost(items, (each) => hasText(each.value))) return [];
   const found = items.map((each) => read(each.value, each.severity));
   return areMost(found, isFinding) ? found : [];

@@ -13,8 +13,8 @@ const maxParts = 2_000;
 export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
- * Any JSON value as free text, at most a little over `MAX_TEXT` long: `{text, markdown}` as its
- * Markdown, arrays as lists, other objects as `key: value` lines. Booleans and null give no text.
+ * At most a little over `MAX_TEXT` long: `{text, markdown}` as its Markdown, arrays as lists, other
+ * objects as `key: value` lines. Booleans and null give no text.
  */
 export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
   if (typeof value === 'boolean') return '';
@@ -22,7 +22,6 @@ export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string
   return style === 'code' && text !== '' ? codeBlock(text.split('\n')).trim() : text;
 }
 
-/** A list of the fields that have a value, with the text of each. */
 export function toFieldList(fields: readonly (readonly [name: string, value: unknown])[]): string {
   return gather(fields, ([name, value]) => {
     const text = freeText(value, 'bullets', 0).trim();
@@ -57,7 +56,6 @@ function objectProse(value: JsonObject, depth: number): string {
   }).join('\n');
 }
 
-/** The Markdown of an object, if it has any, else its text. */
 export function messageText({ markdown, text }: JsonObject): string | undefined {
   return [markdown, text].find((each) => typeof each === 'string');
 }
@@ -77,7 +75,6 @@ export function gather<T>(items: readonly T[], toText: (item: T) => string): rea
   return parts;
 }
 
-/** The content of a Markdown fence that the whole text is in; else the text. */
 export function withoutFence(text: string): string {
   return /^\s*```[^\n]*\n([^]*)\n[ \t]*```\s*$/.exec(text)?.[1] ?? text;
 }

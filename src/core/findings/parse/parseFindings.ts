@@ -28,18 +28,15 @@ export interface ParsedFindings {
   readonly cut: Cut | undefined;
 }
 
-/**
- * Of more findings than are read (`total`), the `shown` worst were read, in the order of the file.
- */
+/** Of `total` findings the `shown` worst were read, in the order of the file. */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
 }
 
 /**
- * Reads the text of a findings file of any plausible shape, in a worker (see `readFindings`). Every
- * item of its list becomes a finding, unless it is a check that passed. Throws `malformedFindings`
- * when there is no list, and `findingsTooLarge`.
+ * Every item becomes a finding, unless it is a check that passed. Throws `malformedFindings` when
+ * there is no list, and `findingsTooLarge`.
  */
 export function parseFindings(text: string): ParsedFindings {
   const root = readJson(withoutFence(text));

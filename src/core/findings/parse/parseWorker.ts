@@ -8,12 +8,11 @@ import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
 import type { EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
 import type { AskedFindings, WorkOut } from '../result/workOut.ts';
 
-/** The folder with the folders of all runs. */
 interface InRuns {
   readonly runsFolder: string;
 }
 
-/** One question to the worker, which gives one answer. Plain data. */
+/** Plain data. */
 export type Job =
   | ArtifactStart
   | ImportStart

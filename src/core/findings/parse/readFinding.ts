@@ -34,16 +34,15 @@ export interface Item {
   readonly suppression?: string | undefined;
 }
 
-/** A finding whose position in the file is not known yet. */
+/** Its position in the file is not known yet. */
 export type ReadFinding = Omit<ReportedFinding, 'index' | 'id' | 'raw'> & { readonly id: string | undefined };
 
-/** True for an item with anything that could be its title. */
 export function hasText(raw: unknown): boolean {
   const fields = fieldsOf(raw);
   return [aliases.TITLE, aliases.DESCRIPTION].some((paths) => hitsAt(fields, paths).length > 0);
 }
 
-/** True for a check that found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
+/** It found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
 export function isPass(raw: unknown): boolean {
   return hitsAt(fieldsOf(raw), aliases.OUTCOME).some(
     ({ value }) => typeof value === 'string' && aliases.PASSES.has(normalKey(value)),

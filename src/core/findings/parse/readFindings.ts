@@ -6,7 +6,6 @@ import { markOf } from '../../files.ts';
 import { artifactPath, keptArtifact, type Run } from '../../run/state/run.ts';
 import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFindings.ts';
 
-/** How long a findings file may take to be shown or imported. */
 export const maxReadMs = 60_000;
 
 export interface FindingsFile extends ParsedFindings {
@@ -14,13 +13,15 @@ export interface FindingsFile extends ParsedFindings {
   readonly file: string;
 }
 
-/** Changes with the findings file of a run; undefined without one. */
 export async function findingsMarkOf(run: Run, runFolder: string): Promise<string | undefined> {
   const file = keptArtifact(run, 'findings')?.file;
   return file && markOf(join(runFolder, file));
 }
 
-/** Reads the findings file of a run, which takes time and memory: only in a worker. Throws `findingsTooLarge`, `malformedFindings`, or the system's error. */
+/**
+ * Takes time and memory: only in a worker. Throws `findingsTooLarge`, `malformedFindings`, or the
+ * system's error.
+ */
 export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
   const path = artifactPath(run, 'findings', runFolder);
   const { size } = await stat(path);

@@ -27,7 +27,6 @@ export function readPlaces(finding: Fields): readonly Place[] {
   return [...withOwnFields(listed, draft), ...placesUnder(finding, aliases.OTHER_PLACES, {}, 0)];
 }
 
-/** The places that are listed in an object, with its own fields. */
 function withOwnFields(listed: readonly Place[], draft: Draft, pathAround?: string): readonly Place[] {
   const [first] = listed;
   if (first !== undefined && listed.length === 1 && (draft.path === undefined || draft.path === first.path))

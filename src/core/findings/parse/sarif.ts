@@ -39,9 +39,9 @@ const maxUri = MAX_PATH + 1;
 const maxAddress = 300;
 
 /**
- * The results of all runs of a log, or of an array of logs; undefined for any other value. A run
- * whose results are null or absent did not look; an empty list means that it did (3.14.23). Throws
- * `malformedFindings` with a `SarifFault`.
+ * Undefined for what is neither a log nor an array of logs. A run whose results are null or absent
+ * did not look; an empty list means that it did (3.14.23). Throws `malformedFindings` with a
+ * `SarifFault`.
  */
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const all: readonly unknown[] = Array.isArray(root) ? root : [root];
@@ -72,7 +72,6 @@ function itemsOfRun(run: JsonObject): readonly Item[] {
 
 type References = ReturnType<typeof referencesIn>;
 
-/** What the results of a run refer to. */
 function referencesIn(run: JsonObject) {
   const toTaxon = createTaxonFinder(run);
   const ruleOf = createRuleFinder(run, toTaxon);
@@ -146,8 +145,8 @@ function suppressionOf(result: JsonObject): string | undefined {
 type RuleFinder = (result: JsonObject) => JsonObject;
 
 /**
- * Finds the rule of a result by index, in the tool or in an extension, else by the longest known
- * part of its ID (3.27.5 to 3.27.7, 3.52).
+ * The index counts, in the tool or in an extension, else the longest known part of the ID (3.27.5
+ * to 3.27.7, 3.52).
  */
 function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unknown): RuleFinder {
   const toRule = (rule: unknown): JsonObject => {

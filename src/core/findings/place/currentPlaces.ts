@@ -9,7 +9,6 @@ import { createDecode, type Encodings, readSentText, readTextBelow } from './sen
 export type LocatedFile = Pick<ShownPlace, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
 
 export interface PlacesOfFile {
-  /** The local ID of the run that reports the places. */
   readonly run: string;
   readonly file: LocatedFile;
   readonly places: readonly Place[];
@@ -17,13 +16,12 @@ export interface PlacesOfFile {
 
 export interface CurrentPlaces {
   readonly places: readonly Omit<ShownPlace, keyof LocatedFile | 'reported' | 'isChanged'>[];
-  /** True when the text differs from the one that was sent. */
   readonly isChanged: boolean;
 }
 
-/** What following needs besides the files on the disk. Plain data. */
+/** Plain data. */
 export interface EditorTexts {
-  /** The texts of files with unsaved changes, by `pathKey`. */
+  /** Unsaved texts by `pathKey`. */
   readonly edited: ReadonlyMap<string, string>;
   readonly encodings: Encodings;
 }
@@ -39,7 +37,7 @@ export function asReported(
   return { places: places.map(toCurrent), isChanged };
 }
 
-/** Takes long: the extension host asks the worker. Undefined for a file that cannot be read now. */
+/** Takes long: for the worker. Undefined for a file that cannot be read now. */
 export async function followFiles(
   files: readonly PlacesOfFile[],
   texts: EditorTexts,
@@ -50,7 +48,6 @@ export async function followFiles(
   return places;
 }
 
-/** Follows the places of a file from the text that was sent to the current one. */
 async function followFile(
   each: PlacesOfFile,
   texts: EditorTexts,

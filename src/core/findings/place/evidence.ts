@@ -13,30 +13,29 @@ import {
   type SentOfRun,
 } from './sentFiles.ts';
 
-/** The most doubtful kind first. */
 export const EVIDENCE = ['notAsSent', 'unchecked', 'asSent'] as const;
 
-/** Whether the quote and the line of a place are in what was sent. */
+/** Whether quote and line of a place are in what was sent. */
 export type Evidence =
   | { readonly kind: 'asSent'; readonly path: string }
   /** `line` only for a place without a quote. */
   | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
-  /** What is not known: what was sent, which file is meant, its text, or its encoding; or searching for the quote takes too long. */
+  /** Something is not known, or searching for the quote takes too long. */
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 
 type Unknown = 'sent' | 'file' | 'text' | 'encoding' | 'quote';
 
-/** For each place of a finding; undefined where there is nothing to check. */
+/** Undefined where there is nothing to check. */
 export type EvidenceOfPlaces = readonly (Evidence | undefined)[];
 
 export function leastOf(evidence: EvidenceOfPlaces = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
 
-/** What is not checked in this time is said to be unchecked: no finding is lost for its quote. */
+/** No finding is lost for its quote: the rest is unchecked. */
 const maxCheckMs = 20_000;
 
-/** What an earlier working out found for quotes, while the sent text was here. */
+/** Found while the sent text was here. */
 export type KnownEvidence = ReadonlyMap<Place, Evidence | undefined>;
 
 export interface RunSource {
@@ -48,7 +47,7 @@ export interface RunSource {
 }
 
 interface CheckedPlace {
-  /** With its lines in the sent text, as far as that is here. */
+  /** Its lines are those of the sent text, if that is here. */
   readonly anchored: Place;
   readonly evidence: Evidence | undefined;
 }
@@ -110,7 +109,7 @@ function checkerIn(decoded: DecodedText, path: string): (place: Place) => Checke
   };
 }
 
-/** A place with columns that count UTF-16 units, as its text does. */
+/** Columns then count UTF-16 units, as the text does. */
 function inUnits({ inCodePoints, ...place }: Place, lines: readonly string[]): Place {
   if (inCodePoints !== true) return place;
   const { startLine = 0, endLine = startLine, startColumn, endColumn } = place;
@@ -121,7 +120,7 @@ function inUnits({ inCodePoints, ...place }: Place, lines: readonly string[]): P
   return { ...place, startColumn: toUnits(startLine, startColumn), endColumn: toUnits(endLine, endColumn) };
 }
 
-/** For a place whose file was not sent, is not known, or has no sent text here. */
+/** The file was not sent, is not known, or has no sent text here. */
 function withoutText(
   { path, snippet, startLine }: Place,
   unknown: Unknown | undefined,
@@ -155,7 +154,7 @@ async function anchorHere(
   return anchored;
 }
 
-/** Evidence as it is shown: a place that was sent in no file, and is found here through a mapping, cannot be checked. */
+/** A place that was sent in no file, and is found here through a mapping, cannot be checked. */
 export function asPlaced(
   evidence: EvidenceOfPlaces | undefined,
   isHere: (at: number) => boolean,

@@ -10,7 +10,7 @@ import {
   type VisitedFile,
 } from './workspacePath.ts';
 
-/** A person decided that paths without a file which start with `from` start with `to`. Both are whole segments. */
+/** Paths without a file which start with `from` start with `to`. Both are whole segments. */
 export interface PathMapping {
   readonly from: string;
   /** Relative to the folder, with `/`; empty for the folder itself. */
@@ -26,7 +26,6 @@ export interface MappingMemory {
 const key = 'whitebox.pathMappings';
 const schema = z.record(z.string(), z.array(z.object({ from: z.string(), to: z.string() })));
 
-/** By `pathKey` of the folder. */
 export function readMappings(memory: MappingMemory): z.infer<typeof schema> {
   return schema.safeParse(memory.get(key)).data ?? {};
 }
@@ -50,7 +49,7 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, others);
 }
 
-/** Applies the mapping with the longest `from` that fits. Only what follows `from` is looked up on the disk. */
+/** The longest `from` that fits counts. Only what follows it is looked up on the disk. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
@@ -74,13 +73,13 @@ export interface MappingPlan {
   readonly placed: number;
 }
 
-/** More paths, and prefixes of more segments, show nothing new. */
+/** More show nothing new. */
 const maxPaths = 2_000;
 const maxSegments = 50;
 
 /**
- * Finds the prefix that stands for the folder `to`: the one with which most paths have a file, the shortest among equals. `to` is relative to `root`, with
- * `/`. Undefined when no path would have a file.
+ * The prefix with which most paths have a file in `to`, the shortest among equals. `to` is relative
+ * to `root`. Undefined when no path would have a file.
  */
 export async function planMapping(
   paths: readonly string[],

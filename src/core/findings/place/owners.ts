@@ -9,7 +9,6 @@ import { findRepository, gitHome, readText, type Repository } from '../../upload
 import { memoized } from '../../yieldingWork.ts';
 import { readTracker } from '../importExport/issueTracker.ts';
 
-/** In the order in which GitHub looks for them, and GitLab. */
 const ownersFilesOf = {
   github: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'],
   gitlab: ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS'],
@@ -21,21 +20,21 @@ export const OWNERS_FILES: readonly string[] = [
   ...new Set([...ownersFilesOf.github, ...ownersFilesOf.gitlab]),
 ];
 
-/** What is not known of a CODEOWNERS file: the lines with these numbers, or all of it. */
+/** What is not known of the file: these lines, or all of it. */
 export interface OwnersGap {
   readonly file: string;
   readonly lines: readonly number[] | 'unreadable' | 'tooComplex';
 }
 
 export interface FoundOwners {
-  /** By absolute path. A file without CODEOWNERS has no entry. */
+  /** Absolute paths. A file without CODEOWNERS has no entry. */
   readonly owners: ReadonlyMap<string, readonly string[] | 'unknown'>;
   readonly ownersGaps: readonly OwnersGap[];
-  /** True if the disk did not tell something, which can be asked again. */
+  /** The disk did not tell something, which can be asked again. */
   readonly isPartial: boolean;
 }
 
-/** By the CODEOWNERS file of each file's repository. Paths are absolute. Takes up to seconds: for the worker. */
+/** Paths are absolute. Takes up to seconds: for the worker. */
 export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const find = memoized(
     (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(orUnknown),
@@ -90,11 +89,10 @@ function orUnknown(error: unknown): 'unknown' {
 interface OwnersFile {
   readonly file: string;
   readonly target: string;
-  /** Undefined: its headings show it. */
   readonly format: OwnersFormat | undefined;
 }
 
-/** The first CODEOWNERS file of a repository. Its format is that of the host; where the host is not known, the folder or the file shows it. */
+/** The format is that of the host; where that is not known, the folder or the file shows it. */
 async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
@@ -129,7 +127,7 @@ const maxOwnersOfLine = 100;
 const maxMs = 2_000;
 const stepsInOneLook = 500;
 
-/** To be called for each step. Throws `noAnswer` when the time for a file is over. */
+/** Called for each step, throws `noAnswer` when the time for a file is over. */
 function limitTime(): () => void {
   const end = performance.now() + maxMs;
   let steps = 0;
@@ -143,7 +141,7 @@ function limitTime(): () => void {
 interface OwnerRule {
   readonly path: PathPattern;
   readonly folderOnly: boolean;
-  /** True if a pattern that matches a folder also matches all files below. */
+  /** A pattern that matches a folder also matches all files below. */
   readonly reachesBelow: boolean;
   readonly owners: readonly string[];
   /** Nothing in its section brings back what it matches. */
@@ -154,9 +152,9 @@ interface OwnerRule {
 type OwnerPattern = Pick<OwnerRule, 'path' | 'folderOnly' | 'reachesBelow'>;
 
 export interface CodeOwners {
-  /** Rules in the order of the file. Only one section in GitHub's format; the owners of several add up. */
+  /** GitHub's format has one section; the owners of several add up. */
   readonly sections: readonly (readonly OwnerRule[])[];
-  /** 1-based numbers of lines that are not understood: the hosts skip them or a part of them, or they are too long. */
+  /** 1-based lines that the hosts skip, wholly or in part, or that are too long. */
   readonly skipped: readonly number[];
 }
 
@@ -192,7 +190,6 @@ export function parseOwners(text: string, format: OwnersFormat): CodeOwners {
   return { sections: [...sections.values()], skipped };
 }
 
-/** The path or pattern at the start of a line, up to a space that is not escaped. */
 const globAtStart = /^(?:\\[^]|[^\s\\])+/;
 
 function readGitHubRule(line: string): OwnerRule | undefined {

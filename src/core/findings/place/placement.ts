@@ -19,11 +19,12 @@ import { createLocator, type Locate } from './resolver.ts';
 import { readSentFiles, readUnchanged, type SentFile } from './sentFiles.ts';
 
 /*
- * Finds where the places of a run's findings are now, on the extension host: a file with the bytes that were sent needs no worker, since places have their
- * lines in the sent text. Those that differ are followed in the worker, in one request. What the disk does not tell is not known, and is asked again later.
+ * Finds where places are now, on the extension host: a file with the bytes that were sent needs no
+ * worker, since places have their lines in the sent text. Those that differ are followed in the
+ * worker, in one request. What the disk does not tell is asked again later.
  */
 
-/** Findings that one run reports, and what finds their files. */
+/** `locate` finds their files. */
 export interface FindingsOfRun {
   readonly run: Run;
   readonly runFolder: string;
@@ -31,7 +32,7 @@ export interface FindingsOfRun {
   readonly found: readonly ResultFinding[];
 }
 
-/** `knowsSent` tells for each target whether it is known what was sent of it. `mappings` are by `pathKey` of a target's folder. */
+/** `mappings` are by `pathKey` of a target's folder. */
 export function findingsOfRun(
   run: Run,
   runFolder: string,
@@ -70,17 +71,16 @@ function keyOfFile([place, sent]: PlaceAsSent): string {
     : `${String(sent.target)}\0${sent.path}`;
 }
 
-/** Where places are, as far as the disk could be read. */
 export interface Located {
   /** A place without a file on this machine has no entry. */
   readonly places: ReadonlyMap<Place, ShownPlace>;
-  /** The folders, as targets name them, with files that were not read: their places are as uploaded, or as they were. */
+  /** Folders with files that were not read: their places are as uploaded, or as they were. */
   readonly unread: ReadonlySet<string>;
-  /** The folders that are not there. A share may be mounted later. */
+  /** A share may be mounted later. */
   readonly missing: ReadonlySet<string>;
 }
 
-/** Follows files that differ from what was sent: an answer for each, or none. */
+/** An answer for each file, or none. */
 export type Follow = (
   files: readonly PlacesOfFile[],
   texts: EditorTexts,
@@ -90,13 +90,12 @@ export interface LocateOptions {
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
   readonly calls: Pick<FolderCalls, 'ask'>;
-  /** Whether to look for a place, which is in one of these folders. The other places stay as they were. */
+  /** The place is in one of these folders. Other places stay as they were. */
   readonly isWanted: (place: Place, folders: readonly string[]) => boolean;
 }
 
 const filesAtOnce = 16;
 
-/** Places with the same file. */
 interface FileToFind {
   readonly run: string;
   readonly folders: readonly string[];
@@ -124,7 +123,7 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
   );
 }
 
-/** Looks for the wanted places of several runs. A place that stays the same is the same object. */
+/** A place that stays the same is the same object. */
 export async function locateFindings(
   runs: readonly FindingsOfRun[],
   former: Located,
@@ -193,7 +192,6 @@ export async function locateFindings(
   return { places, unread, missing };
 }
 
-/** Those of a finding's places that have a file on this machine, in their order. */
 export function placesOf(
   { finding }: Pick<ResultFinding, 'finding'>,
   { places }: Pick<Located, 'places'>,

@@ -31,10 +31,7 @@ import {
 export interface SentPath {
   /** As the run's target names it. Undefined if several targets are possible, empty if none is. */
   readonly folder: string | undefined;
-  /**
-   * The path in the folder that was sent, else the one that was reported, with `/`; empty for a
-   * finding without a place.
-   */
+  /** As sent, else as reported, with `/`; empty for a finding without a place. */
   readonly path: string;
 }
 
@@ -56,10 +53,7 @@ interface Match {
   readonly names: readonly string[];
 }
 
-/**
- * The file that the earliest step found; in several targets, the one in the only target that the
- * first segment of the path names.
- */
+/** The earliest step counts; in several targets, the only one that the first segment names. */
 function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefined {
   const earliest = Math.min(...found.map(({ step }) => step));
   const best = found.filter(({ step }) => step === earliest);
@@ -73,15 +67,12 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 const maxDepth = 64;
 
 export interface SentPaths {
-  /**
-   * The file that was sent, whether it is still on the disk or not. Undefined also where it is not
-   * known what was sent.
-   */
+  /** It need not be on the disk. Undefined also where it is not known what was sent. */
   readonly sentFile: (place: Place) => SentFile | 'ambiguous' | undefined;
   readonly sentPath: (place: Place) => SentPath;
 }
 
-/** `places` are all of the run, whose paths may share their first segments. */
+/** `places` are all of the run. */
 export function findSent(targets: Targets, sent: SentOfRun, places: Iterable<Place>): SentPaths {
   const knowsSent = sent.map((files) => files !== undefined);
   const reported = targets.map(() => new Set<string>());
@@ -109,10 +100,7 @@ export function findSent(targets: Targets, sent: SentOfRun, places: Iterable<Pla
   return { sentFile, sentPath };
 }
 
-/**
- * Searches the files that were sent of a target, whatever is on the disk now. Paths that would lead
- * out of a folder are left out.
- */
+/** Paths that would lead out of a folder are left out. */
 function searchSent(
   files: ReadonlyMap<string, SentFile>,
   names: readonly string[],
@@ -179,10 +167,7 @@ function searchSent(
   };
 }
 
-/**
- * The ways to read a path that was sent, the most literal first: a sent file may have a name that
- * `toSegments` refuses.
- */
+/** The most literal reading first: a sent file may have a name that `toSegments` refuses. */
 function readingsOf(text: string): readonly (readonly string[])[] {
   const clean = toSegments(withoutDrive(text)) ?? [];
   const parts = text.split('/');
@@ -210,7 +195,7 @@ function indexPaths(files: readonly SentFile[]): ReadonlyMap<string, SentFile> {
   return new Map([...comparable, ...files.map((file) => [file.path, file] as const)]);
 }
 
-/** By each comparable end of at least two segments, its file. */
+/** Ends have at least two segments. */
 function indexEnds(files: readonly SentFile[]): ReadonlyMap<string, SentFile | 'ambiguous'> {
   const ends = new Map<string, SentFile | 'ambiguous'>();
   for (const file of files) {
@@ -239,13 +224,12 @@ export function reportedPath(text: string, number?: string): string {
   return segments.join('/').normalize('NFC');
 }
 
-/** The file on the disk; `sent` is the sent file, if that is known. */
+/** `sent` is the sent file, if that is known. */
 export type Locate = (
   place: Place,
   sent?: SentFile,
 ) => Promise<(Pick<SentFile, 'target' | 'folder' | 'path'> & { readonly file: string }) | undefined>;
 
-/** `knowsSent` tells for each target whether it is known what was sent of it. */
 export function createLocator(
   targets: Targets,
   knowsSent: readonly boolean[],
@@ -290,10 +274,7 @@ interface FoundOnDisk extends Pick<Match, 'step'> {
   readonly here: VisitedFile | 'refused';
 }
 
-/**
- * Searches a folder on the disk, for a target whose sent files are not known. What is refused is
- * not searched for by a shorter end.
- */
+/** What is refused is not searched for by a shorter end. */
 async function searchDisk(
   text: string,
   { names, disk }: { readonly names: readonly string[]; readonly disk: OpenedFolder },

@@ -28,22 +28,20 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 export const maxTextBytes = 5 * 1024 * 1024;
 
 export interface SentFile {
-  /** The position of its target. */
   readonly target: number;
-  /** As the target names it. */
   readonly folder: string;
-  /** Relative to the folder, with `/`. */
+  /** Relative, with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** True if no other file of the target had these bytes: then it can be recognized under another path. */
+  /** No other file of the target had these bytes: it can be recognized under another path. */
   readonly isOnlyCopy?: boolean | undefined;
 }
 
 /** By target, then by path; undefined where it is not known what was sent. */
 export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
 
-/** The file that was sent of a folder: undefined when it was not sent, `unknown` where that is not known. */
+/** Undefined when it was not sent, `unknown` where that is not known. */
 export function sentIn(
   { run: { targets }, sent }: { readonly run: Pick<Run, 'targets'>; readonly sent: SentOfRun },
   folder: string,
@@ -62,7 +60,7 @@ export function isSentKnown(runFolder: string): Promise<boolean> {
   return isThere(manifestIn(runFolder, 0));
 }
 
-/** By path relative to the folder; undefined when it is not known what was sent, as for a run that was started elsewhere. */
+/** Undefined when it is not known what was sent, as for a run that was started elsewhere. */
 export async function readSentFiles(
   { targets }: Pick<Run, 'targets'>,
   target: number,
@@ -72,7 +70,6 @@ export async function readSentFiles(
   return folder === undefined ? undefined : readSentWith({ target, folder }, runFolder);
 }
 
-/** What was sent of the folder of a sent file: see `readSentFiles`. */
 export async function readSentWith(
   { target, folder }: Pick<SentFile, 'target' | 'folder'>,
   runFolder: string,
@@ -88,7 +85,6 @@ const manifestSchema = z.object({
   entries: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
 });
 
-/** Undefined for a damaged manifest: it is not known what was sent. */
 function entriesIn(text: string): z.infer<typeof manifestSchema>['entries'] | undefined {
   try {
     return manifestSchema.safeParse(JSON.parse(text)).data?.entries;
@@ -102,25 +98,24 @@ export async function readSent(run: Pick<Run, 'targets'>, runFolder: string): Pr
   return Promise.all(run.targets.map((_, target) => readSentFiles(run, target, runFolder)));
 }
 
-/** Where the text of a sent file is kept, below the run's folder. The name is a hash, so that no path leads out of it. */
+/** The name is a hash, so that no path leads out of the run's folder. */
 export function keptPath({ target, path }: Pick<SentFile, 'target' | 'path'>): string {
   return `source/${hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40)}`;
 }
 
 /**
- * A file's content exactly as it was sent, from the kept texts, or from the disk. Undefined where
- * neither is what was sent. Throws the system's errors.
+ * The kept text, or that on the disk. Undefined where neither is what was sent. Throws the system's
+ * errors.
  */
 export async function readAsSent(runFolder: string, sent: SentFile): Promise<Buffer | undefined> {
   return (await readKept(runFolder, sent)) ?? (await readUnchanged(sent));
 }
 
-/** The same from a file in a commit, also with other line ends. */
+/** Line ends may differ from those in the commit. */
 export function asSentIn(committed: Buffer, sent: SentFile): Buffer | undefined {
   return lineEndsOf(committed).find((each) => isSent(each, sent));
 }
 
-/** The content, and with the line ends that git may check out. */
 function lineEndsOf(content: Buffer): readonly Buffer[] {
   const text = content.toString('latin1').replaceAll('\r\n', '\n');
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
@@ -213,7 +208,6 @@ function isSent(content: Buffer, { bytes, sha256 }: SentFile): boolean {
   return content.length === bytes && hash('sha256', content, 'hex') === sha256;
 }
 
-/** Undefined where the text is neither kept nor still on the disk. */
 export async function readSentText(
   runFolder: string,
   sent: SentFile,
@@ -233,11 +227,11 @@ export interface Encodings {
 
 export interface DecodedText {
   readonly text: string;
-  /** False if the file has another encoding than it was read in: its lines are right, and its characters may not be. */
+  /** False in another encoding: lines are right, and characters may not be. */
   readonly isExact: boolean;
 }
 
-/** Decodes a file (absolute path) as the editor does. */
+/** `file` is an absolute path. */
 export type Decode = (content: Buffer, file: string) => DecodedText;
 
 export function createDecode({ documents, folders }: Encodings): Decode {
@@ -252,8 +246,8 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
 /**
- * UTF-8 and UTF-16 are recognized; other files are read in `encoding`. What the platform cannot decode is read as Latin-1, in which other bytes are other
- * characters, and lines are right.
+ * What the platform cannot decode is read as Latin-1: other bytes are other characters, and lines
+ * are right.
  */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
@@ -297,9 +291,9 @@ function labelOf(encoding: string): string {
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the sent text of the files that a run's findings point at, in `source/` of its folder, so that
- * findings can be followed through later edits. The text is read from the disk where it is unchanged,
- * else from the run's archive. Throws `storage` for a damaged archive, and the system's errors.
+ * Keeps the text of files with findings, so that these can be followed through later edits: from
+ * the disk where it is unchanged, else from the archive. Throws `storage` for a damaged archive,
+ * and the system's errors.
  */
 export async function keepSource(
   { targets }: Run,

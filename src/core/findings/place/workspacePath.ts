@@ -10,9 +10,10 @@ import { MAX_PATH } from '../finding.ts';
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i;
 
 /**
- * The segments of a path text by the rules of all platforms, so that a findings file means the same everywhere. `\` separates segments, `.` and empty
- * segments are removed. Undefined for a text without segments, and for what is refused: `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`,
- * and device names. The first of `roots` (absolute) that an absolute path starts with is removed.
+ * Reads by the rules of all platforms, so that a findings file means the same everywhere. `\`
+ * separates segments, `.` and empty segments are removed. Undefined without segments, and for what
+ * is refused: `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`, and device names.
+ * The first of `roots` (absolute) that an absolute path starts with is removed.
  */
 export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
@@ -35,8 +36,8 @@ export function segmentsOf(text: string): readonly string[] {
 }
 
 /**
- * The names in a path text, for a user's mapping: also of a path that `toSegments` refuses, since a
- * mapping says what such a path means, and its prefix is never looked up on the disk.
+ * A user's mapping says what a path means that `toSegments` refuses: its prefix is never looked up
+ * on the disk.
  */
 export function namesIn(text: string, roots: readonly string[]): readonly string[] {
   return toSegments(text, roots) ?? segmentsOf(withoutFileScheme(text.trim().replaceAll('\\', '/')));
@@ -70,18 +71,17 @@ function isSameStart(head: string, start: string): boolean {
   return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));
 }
 
-/** A path text of Windows without its drive, for names that are looked up among others and never on the disk. */
+/** Such names are looked up among others and never on the disk. */
 export function withoutDrive(text: string): string {
   return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
 }
 
-/** A file in a folder. `path` is relative to it, with `/`; `file` is absolute. */
+/** `path` is relative to the folder, with `/`; `file` is absolute. */
 export interface VisitedFile {
   readonly path: string;
   readonly file: string;
 }
 
-/** A folder on the disk in which reported paths are looked up. */
 export interface OpenedFolder {
   /** As it was opened, and without links. */
   spellings(): Promise<readonly string[]>;
@@ -92,7 +92,7 @@ export interface OpenedFolder {
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
-/** The system's codes for a path that leads to no entry. */
+/** These codes mean: no such entry. */
 const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function codeOf(error: unknown): string {

@@ -59,7 +59,6 @@ interface Candidate {
 interface PairingRule {
   readonly keysOf: (candidate: Candidate) => readonly string[];
   readonly fits?: (one: Candidate, other: Candidate) => boolean;
-  /** Reads what `fits` looks at. */
   readonly read?: (
     later: LaterRun,
     ours: readonly Candidate[],
@@ -266,7 +265,6 @@ function allAre(drift: Drift): Both {
   return { toLater: follow, toOwn: follow };
 }
 
-/** The earlier run is `run`. */
 async function followBoth(later: LaterRun, run: string, sent: SentFile): Promise<Both> {
   const sentLater = sentIn(later, sent.folder, later.laterPathOf(sent));
   if (sentLater === 'unknown') return allAre('unknown');
@@ -313,7 +311,6 @@ export type LaterPath = (sent: SentFile) => string;
 export function laterPathsIn({ targets }: Run, sent: SentOfRun): LaterPath {
   const indexes = sent.map((files) => {
     if (files === undefined) return undefined;
-    // Most runs need neither.
     return {
       files,
       byBytes: lazily(() => uniquePaths(files, ({ sha256 }) => sha256)),

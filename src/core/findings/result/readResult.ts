@@ -35,7 +35,6 @@ import {
 
 export interface ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'folderOf'>;
-  /** The parsing worker. */
   readonly workerFile: string | URL;
   readonly encodings: () => Encodings;
   readonly memory: ResultMemory;
@@ -208,13 +207,6 @@ async function lastHeadOf(
   }
 }
 
-async function markOf(run: Run, source: ReadingSource): Promise<string> {
-  const mark = await markIfThere(run, source);
-  if (mark !== undefined) return mark;
-  const subject = artifactPath(run, 'findings', source.runs.folderOf(run.id));
-  throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
-}
-
 function markIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<string | undefined> {
   return findingsMarkOf(run, runs.folderOf(run.id));
 }
@@ -264,7 +256,6 @@ async function readReported(
   source: ReadingSource,
 ): Promise<readonly ReportedFinding[]> {
   const { isReadOnly = false, runs } = source;
-  // Of a findings file that was replaced since.
   const head = await readHead(runs.folderOf(run.id));
   if (head !== undefined && head.file !== file && head.mark === (await markIfThere(run, source))) return [];
   const job: Job = { kind: 'reported', run, file, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
@@ -272,7 +263,9 @@ async function readReported(
 }
 
 async function askReader(job: Job, run: Run, source: ReadingSource, signal?: AbortSignal): Promise<unknown> {
-  const mark = await markOf(run, source);
+  const mark = await markIfThere(run, source);
+  const subject = artifactPath(run, 'findings', source.runs.folderOf(run.id));
+  if (mark === undefined) throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
   const { failed } = source.memory;
   const last = failed.get(run.id);
   if (last?.mark === mark) throw last.error;
@@ -287,7 +280,6 @@ async function askReader(job: Job, run: Run, source: ReadingSource, signal?: Abo
 
 const maxFollowMs = 60_000;
 
-/** Follows places to the present text of their files. */
 export async function followFiles(
   files: readonly PlacesOfFile[],
   texts: EditorTexts,

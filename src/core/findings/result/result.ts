@@ -44,7 +44,6 @@ export function countVerdicts(
 
 export interface ResultFinding extends Named {
   readonly finding: Finding;
-  /** The run that reports it. */
   readonly run: string;
   /** The folder that it is about: its run's first where it may be in several. */
   readonly home: string;
@@ -52,7 +51,6 @@ export interface ResultFinding extends Named {
   readonly folder: string | undefined;
   /** Of its main place, as sent, else as reported. */
   readonly path: string;
-  /** The sent files of its places. */
   readonly sent: readonly (SentFile | undefined)[];
   /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
   readonly quotes: readonly string[];

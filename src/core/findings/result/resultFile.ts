@@ -41,12 +41,12 @@ type Shared = Pick<ResultFinding, 'run' | 'file' | 'home' | 'folder'>;
 
 type Usual = 'name' | 'maybe' | 'path' | 'quotes';
 
-/** A finding as it is read: `shared` and `sent` are positions in the table. What goes without saying is left out: see `toFinding`. */
+/** `shared` and `sent` are positions in the table. `toFinding` adds what goes without saying. */
 type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'sent'> &
   Partial<Pick<ResultFinding, Usual>> & {
     readonly finding: Omit<Finding, 'id' | 'places'> &
       Partial<Pick<Finding, 'id'>> & {
-        readonly places: readonly (Omit<Place, 'path'> & Partial<Pick<Place, 'path'>>)[];
+        readonly places: readonly Partial<Place>[];
       };
     readonly shared: number;
     readonly sent: readonly (number | null)[];

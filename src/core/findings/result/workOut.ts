@@ -49,7 +49,6 @@ const maxAbsent = 10_000;
 const maxTries = 3;
 
 export interface WorkedOut {
-  /** The result, if it is not saved. */
   readonly unsaved?: RunResult;
   /** Why not all texts could be kept. The findings do not depend on them. */
   readonly notKept: Failure | undefined;
@@ -122,7 +121,6 @@ async function keepTexts(
   }
 }
 
-/** Findings that were in `file`. */
 export interface AskedFindings {
   readonly run: Run;
   readonly file: string;

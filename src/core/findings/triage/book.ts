@@ -37,7 +37,7 @@ const sharedSchema = z.object({
 const entrySchema = z.extend(sharedSchema, {
   /** This machine wrote the decision to this file. */
   sharedAs: z.optional(z.string()),
-  /** It was accepted from this file. */
+  /** The decision was accepted from this file. */
   from: z.optional(z.string()),
   /** It came with this imported run, and says nothing certain about other runs. */
   onlyIn: z.optional(z.string()),

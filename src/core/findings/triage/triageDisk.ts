@@ -26,7 +26,6 @@ import {
 } from './book.ts';
 
 export interface TriagePlace {
-  /** The file of this machine: see `book`. */
   readonly book: string;
   /**
    * The folder where decisions are shared: this machine's are also written there, one file each.

@@ -99,7 +99,6 @@ export class TriageStore {
     await Promise.all([...different.values()].map((folder) => this.#load(folder, looksAtEach)));
   }
 
-  /** See `entryOf`. */
   get(folder: string, about: Decidable, run?: string): TriageEntry | undefined {
     const entry = entryOf(this.#bookOf(folder), about, run);
     return entry && asOf(entry, this.#day);

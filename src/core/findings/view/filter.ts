@@ -55,7 +55,6 @@ export const filterSchema = z.object({
   triage: z.optional(z.array(z.enum(TRIAGE_STATES))),
   drift: z.optional(z.array(z.enum(DRIFTS))),
   cwes: z.optional(z.array(z.nullable(z.number()))),
-  /** `null` is for a finding without any. */
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
   /** Absolute paths that end with `/`; empty without a place on this machine. */
@@ -144,13 +143,9 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     };
   }
   const wanted = new Set<unknown>(filter[part]);
-  return (shown) =>
-    valuesOf[part](shown).some((value) => wanted.has(value)) || (part === 'owners' && isUnknown(shown));
-}
-
-/** Whose finding it is may become known, so it is shown. */
-function isUnknown({ owners }: ShownFinding): boolean {
-  return owners === 'unknown';
+  // Whose finding it is may become known, so it is shown.
+  const isUnknown = ({ owners }: ShownFinding): boolean => part === 'owners' && owners === 'unknown';
+  return (shown) => valuesOf[part](shown).some((value) => wanted.has(value)) || isUnknown(shown);
 }
 
 export function isHiddenBy(change: BranchChange): boolean {

@@ -15,7 +15,6 @@ export interface FindingWords {
   readonly description: string;
   readonly severityOf: (severity: Severity) => string;
   readonly triageOf: (decision: TriageDecision) => string;
-  /** Undefined texts are omitted. */
   readonly standingOf: (
     shown: DetailedFinding,
   ) => readonly (readonly [label: string, text: string | undefined, ...unknown[]])[];

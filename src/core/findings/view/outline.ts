@@ -4,7 +4,6 @@ import { isReported, type Verdict, VERDICTS } from '../result/result.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { type TriageState, TRIAGE_STATES } from '../triage/triage.ts';
 
-/** The default first. */
 export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner'] as const;
 
 export type Grouping = (typeof GROUPINGS)[number];

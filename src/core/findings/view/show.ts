@@ -64,7 +64,6 @@ export function toShownRun(view: RunView, source: ShowSource): ShownRun {
       ({ run: { id }, verdict, triage: { state } }) =>
         !isReported(verdict) && (id === head.baseline?.id || !isSettled(state)),
     ),
-    // It may have been removed.
     baseline: head.baseline && runs.get(head.baseline.id),
     baselineCut: head.baseline?.cut,
     unreadRuns: head.skipped.flatMap(({ id }) => runs.get(id) ?? []),

@@ -43,7 +43,6 @@ export function provideAsAssessed(sources: TextSources): vscode.Disposable {
   });
 }
 
-/** Opens the main place's file with the finding selected. */
 export async function openAsAssessed(finding: ShownFinding, deps: TextSources): Promise<void> {
   const {
     run,
@@ -73,7 +72,6 @@ export async function openAsAssessed(finding: ShownFinding, deps: TextSources): 
   vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), messageShownMs);
 }
 
-/** Opens VS Code's comparison. Says which files can't be compared. */
 export async function showChangesSince(run: Run, deps: FindingStores & TextSources): Promise<void> {
   const changes: (readonly [vscode.Uri, vscode.Uri, vscode.Uri | undefined])[] = [];
   const notCompared: string[] = [];
@@ -113,7 +111,7 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
 export interface ChangedFile {
   readonly path: string;
   readonly before: UploadedText;
-  /** Undefined if the file is gone, too large, or no longer a real file below its folder. */
+  /** Undefined if there is no such text any more. */
   readonly after: string | undefined;
 }
 

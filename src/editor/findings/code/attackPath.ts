@@ -22,7 +22,6 @@ interface SymbolTreeInput {
   /** Must be on a word, else the view clears itself. */
   readonly location: vscode.Location;
   resolve(): Promise<SymbolTreeModel>;
-  /** For the view's history. */
   with(location: vscode.Location): SymbolTreeInput;
 }
 
@@ -72,7 +71,6 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
   view.setInput(inputAt(start));
 }
 
-/** Undefined where the view is disabled. */
 async function referencesView(): Promise<{ setInput(input: SymbolTreeInput): void } | undefined> {
   type View = Awaited<ReturnType<typeof referencesView>>;
   const extension = vscode.extensions.getExtension<View>('vscode.references-view');
@@ -102,7 +100,6 @@ async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Prom
 async function toSteps(shown: ShownFinding, findings: FindingStore): Promise<readonly Step[]> {
   const [{ details }] = await findings.withDetails([shown]);
   const { places } = shown.finding;
-  // Only the details have all.
   const all = [...places, ...details.places.slice(places.length)];
   const steps: Step[] = [];
   for (const [at, place] of attackPathOf({ places: all }).entries())

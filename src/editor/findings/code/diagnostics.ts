@@ -24,13 +24,12 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   unrated: DiagnosticSeverity.Information,
 };
 
-export function showDiagnostics({
-  displayed,
-  log,
-}: {
+interface Deps {
   readonly displayed: DisplayedFindings;
   readonly log: Logger;
-}): vscode.Disposable {
+}
+
+export function showDiagnostics({ displayed, log }: Deps): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('whitebox');
   const present = new Map<string, readonly ShownFinding[]>();
   let rendering = new AbortController();

@@ -23,7 +23,6 @@ export function watchDrift(deps: Deps): vscode.Disposable {
     if (findings.shownRuns().length > 0) {
       if (watches !== undefined) return;
       watches = vscode.Disposable.from(watchDisk(deps), watchDocuments(deps));
-      // They may have been edited since the findings were read.
       inBackground(findings.rePlace(openFiles()), deps.log);
     } else {
       watches?.dispose();
@@ -72,7 +71,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
     isWaiting = true;
   };
   return vscode.Disposable.from(
-    // An event without changes means that the document became dirty or was saved.
+    // An event without changes: the document became dirty or was saved.
     vscode.workspace.onDidChangeTextDocument(({ document }) => gather(document)),
     vscode.workspace.onDidCloseTextDocument(gather),
     // Documents with unsaved changes come back after a restart.

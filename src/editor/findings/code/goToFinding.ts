@@ -31,7 +31,6 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
   };
 }
 
-/** Meanwhile, code moves, and files come and go. */
 export function placeNow(
   place: ShownPlace,
   linked: ShownFinding,

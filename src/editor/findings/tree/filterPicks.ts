@@ -47,7 +47,6 @@ const valueLists: { readonly [P in ListPart]: ValueList<ValueOf<P>> } = {
   folders: { labelOf: folderLabel },
 };
 
-/** `null` comes last. */
 function compareValues(a: AnyValue, b: AnyValue): number {
   return typeof a === 'number' && typeof b === 'number'
     ? a - b

@@ -8,7 +8,6 @@ const filterKey = 'findings.filter';
 const groupingKey = 'findings.grouping';
 const handlesKey = 'findings.ownHandles';
 
-/** It is saved for the workspace. */
 export class Filtering {
   readonly #memory: vscode.Memento;
   readonly #userMemory: vscode.Memento;

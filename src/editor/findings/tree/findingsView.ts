@@ -139,7 +139,6 @@ type FindingsState =
   | 'cleared'
   | 'none';
 
-/** `runs` are those of the open folders, the latest first. */
 export function stateOf(
   findings: Pick<FindingStore, 'shownRuns' | 'reading'>,
   filtered: FilteredFindings,

@@ -51,7 +51,6 @@ export async function readAssessedPlaces(
   return assessed;
 }
 
-/** Without the text, one column stands for the line. */
 function toRegion(startLine: number, place: Place, lines: readonly string[]): Region {
   if (lines.length === 0) return { startLine, startColumn: 1, endLine: startLine, endColumn: 2 };
   const pastEnd = (line: number): number => (lines[line - 1]?.length ?? 0) + 1;

@@ -21,7 +21,6 @@ export function toRuleId({ rule, cwes: [cwe], perspective }: Finding): string {
   return id?.slice(0, maxId).toWellFormed() || 'unclassified';
 }
 
-/** Texts depend on the ID alone. */
 export function toDescriptor(id: string, findings: readonly Finding[]): ReportingDescriptor {
   const cwes = [...new Set(findings.flatMap((finding) => finding.cwes))].sort((a, b) => a - b);
   const scores = findings.flatMap((finding) => securityScore(finding) || []);

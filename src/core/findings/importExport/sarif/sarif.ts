@@ -42,7 +42,6 @@ export interface LogFolder {
 interface LogForm {
   readonly all: readonly DetailedFinding[];
   readonly assessed: AssessedPlaces;
-  /** Undefined for a place that is left out. */
   readonly locate: (place: Place) => PhysicalLocation | undefined;
   readonly more?: (shown: DetailedFinding) => Partial<Result>;
   readonly ofRun?: Partial<Run>;
@@ -113,7 +112,6 @@ export function locationIn(
   return base && { uri: toRelativeUri(`${base.path}/${found.path}`), uriBaseId: sourceRoot };
 }
 
-/** What both forms have. */
 export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locate, ...form }: LogForm): Log {
   const { run } = source;
   const rules = Map.groupBy(
