@@ -134,8 +134,8 @@ export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
 }
 
 /**
- * Without other records of the same run. For a file of unknown origin, only runs of the same
- * folders.
+ * Other records of this run don't count. An import of unknown origin has only runs of its folders
+ * before it.
  */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const isSame = (other: Run): boolean => runIdOf(other) !== undefined && runIdOf(other) === runIdOf(run);
