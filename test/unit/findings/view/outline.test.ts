@@ -59,6 +59,7 @@ test('a finding that moves or is triaged keeps its ID, and so its expansion and 
     places: shown.places.map((place) => ({ ...place, startLine: 54 })),
     triage: { ...shown.triage, state: 'confirmed' as const },
   }));
+  const before = allNodes(some).map(({ id }) => id);
   const ids = allNodes(changed).map(({ id }) => id);
   assert.deepEqual(ids, before);
 });
