@@ -179,8 +179,9 @@ describe('F187 what many results of a SARIF log repeat takes little time and mem
     return [`B${String(base)}`, { uri: 'x/'.repeat(2_000), uriBaseId: `B${String(base + 1)}` }] as const;
   });
   const inBases = Array.from({ length: 9_000 }, () => ({ location: { uri: 'a.c', uriBaseId: 'B0' } }));
+  const SRC = { uri: `file:///${'x/'.repeat(500_000)}` };
   const run = {
-    originalUriBaseIds: Object.fromEntries([...bases, ['SRC', { uri: `file:///${'x/'.repeat(500_000)}` }]]),
+    originalUriBaseIds: { SRC, ...Object.fromEntries(bases) },
     artifacts: [{ location: { uri: 'x/'.repeat(2_000) } }, ...inBases],
   };
   for (const [name, result, length] of [
