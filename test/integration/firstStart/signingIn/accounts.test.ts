@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
@@ -6,7 +8,7 @@ import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import { signOut } from '../../../../src/editor/account/signIn.ts';
 import { silent } from '../../../silentLog.ts';
-import { type ShownMessage, watchMessages } from '../../dialogs.ts';
+import { type ShownMessage, temporaryFolder, watchMessages } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
 import { signInEachTest } from '../../signedIn.ts';
 import { setUserSettings } from '../../userSettings.ts';
@@ -51,6 +53,18 @@ describe('the accounts', () => {
     const [file] = service().files();
     assert.equal(file?.state, 'reserved');
     assert.ok(lines.some((line) => line.includes(file.fileId)));
+  });
+
+  it('F194 renew an expired token once for all its uses', async () => {
+    const file = path.join(await temporaryFolder(), 'runs');
+    const script = `require('fs').appendFileSync(process.argv[1], 'x'); process.stdout.write(process.argv[2])`;
+    await setUserSettings({
+      'whitebox.tokenCommand': [process.execPath, '-e', script, file, service().token],
+    });
+    const accounts = accountsWith(() => Promise.resolve('expired-invented-token'));
+    await Promise.all([1, 2, 3].map(() => accounts.check(service(), {})));
+    const refusals = service().requests.filter(({ status }) => status === 401);
+    assert.deepEqual([refusals.length >= 3, await readFile(file, 'utf8')], [true, 'x']);
   });
 
   it('cancel the reservation when the user cancels the check', async () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import type { Accounts } from '../../../../src/editor/account/accounts.ts';
+import { systemClock as clock } from '../../../../src/core/ports.ts';
+import { Accounts } from '../../../../src/editor/account/accounts.ts';
 import {
   copyDiagnostics,
   keepLines,
@@ -10,7 +11,8 @@ import {
 } from '../../../../src/editor/account/copyDiagnostics.ts';
 import { silent } from '../../../silentLog.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
-import { messages } from '../../dialogs.ts';
+import { startService } from '../../../service/assessmentService.ts';
+import { afterTest, messages } from '../../dialogs.ts';
 import { partly, storeOfRuns } from '../../doubles.ts';
 import { inRestrictedMode } from '../../restrictedMode.ts';
 import { dist } from '../../shownRuns.ts';
@@ -88,6 +90,20 @@ describe('the diagnostics', () => {
     );
     assert.match(text, /x{950} in \[folder of a r\n/);
     assert.doesNotMatch(text, /h7Xq2L|invented-organization|assess\.example/);
+  });
+
+  it('say of each operation that failed its status, its kind, and the service’s ID of the request', async () => {
+    const service = await startService({});
+    afterTest(() => service.close());
+    const reply = { kind: 'reply' as const, status: 403, headers: { 'x-request-id': 'invented-request' } };
+    service.addFault({ match: { path: '/cancel-upload' }, before: reply });
+    const { baseUrl, organizationId } = service;
+    await setUserSettings({ 'whitebox.baseUrl': baseUrl, 'whitebox.organizationId': organizationId });
+    const secrets = partly<vscode.SecretStorage>({ get: () => Promise.resolve(service.token) });
+    await new Accounts(secrets, { clock, log, random: () => 0.5 }).check(service, {});
+    const failed =
+      /\[warn\] POST input-files\/cancel-upload: HTTP 403, forbidden, request ID invented-request, \d+ ms\n/;
+    assert.match(await shown(), failed);
   });
 
   it('say which part of the connection fails, and why, without a text of the service', async () => {

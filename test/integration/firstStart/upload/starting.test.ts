@@ -5,8 +5,10 @@ import { afterEach, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { systemClock as clock } from '../../../../src/core/ports.ts';
 import { takeLease } from '../../../../src/core/run/disk/lease.ts';
+import { startAssessment } from '../../../../src/editor/upload/startAssessment.ts';
 import { silent } from '../../../silentLog.ts';
 import { afterTest, messages, shownTexts, temporaryFolder, watchMessages } from '../../dialogs.ts';
+import { partly, storeOfRuns } from '../../doubles.ts';
 import { folder } from '../../openFolders.ts';
 import { ofFolder, storage } from '../../runsInStorage.ts';
 import { call, rowOf, signInEachTest } from '../../signedIn.ts';
@@ -74,6 +76,28 @@ describe('starting an assessment', () => {
       );
       assert.deepEqual(service().requests, []);
     });
+
+  it('F209 that is cancelled while it selects files gives its claim back', async () => {
+    const selecting = Promise.withResolvers<undefined>();
+    const cancelled = new DOMException('cancelled', 'AbortError');
+    let released = 0;
+    const lost = new AbortController().signal;
+    const deps = partly<Parameters<typeof startAssessment>[1]>({
+      tracker: { claim: () => Promise.resolve({ lost, release: () => void (released += 1) }) },
+      runs: storeOfRuns(),
+      steps: {
+        choicesOf: () => ({}),
+        select: () => {
+          selecting.resolve(undefined);
+          return Promise.reject(cancelled);
+        },
+      },
+    });
+    const start = startAssessment(vscode.workspace.workspaceFolders!, deps);
+    await selecting.promise;
+    await assert.rejects(start, { name: 'AbortError' });
+    assert.equal(released, 1);
+  });
 
   it('asks about unsaved notebooks, too', async () => {
     const file = path.join(folder, 'a.ipynb');
