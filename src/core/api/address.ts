@@ -42,7 +42,7 @@ export function toPresignedUrl(text: string, serviceUrl: string): URL {
   return url;
 }
 
-/** The host of a presigned address; undefined where it is the service's. */
+/** Undefined where the host of a presigned address is the service's. */
 export function foreignHost(text: string, serviceUrl: string): string | undefined {
   const url = URL.parse(text);
   return url?.hostname === new URL(serviceUrl).hostname ? undefined : url?.host;

@@ -11,8 +11,8 @@ export interface HostSecrets extends SecretStore {
 type SecretAction = 'read' | 'save' | 'delete';
 
 /**
- * The secret storage with a limit for each answer: a keyring may be locked, broken, or wait for a person. Every failure is `secretStorage`, with the
- * action as `subject` and why as `detail`; without a `detail` there was no answer in time.
+ * The secret storage with a limit for each answer: a keyring may be locked, broken, or wait for a user.
+ * Every failure is `secretStorage`, with the action as `subject`, and why as `detail` if there was an answer.
  */
 export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #secrets: HostSecrets;

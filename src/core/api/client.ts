@@ -41,7 +41,7 @@ interface ClientOptions {
   readonly idle?: IdleLimits;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called before each send; if it throws, nothing is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
@@ -59,9 +59,9 @@ const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: once 
 const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
 
 /**
- * The endpoints of one organization of one service (docs/api.md, section 4), and the only way to it. A call checks its request (`schema`), is sent
- * again only as its policy allows (`retry`), and checks the reply. `http` and `sendRequest` move the bytes, `failure` makes an error of what went
- * wrong, and `credentials` has the token. A start request is sent again only if the service surely didn't accept it.
+ * The endpoints of one organization of one service (docs/api.md, section 4), and the only way to it. A
+ * call checks its request (`schema`), is sent again only as its policy allows (`retry`), and checks the
+ * reply. `http` and `sendRequest` move the bytes, `failure` makes an error of what went wrong.
  */
 export class AssessmentClient {
   readonly #options: ClientOptions;
@@ -83,7 +83,6 @@ export class AssessmentClient {
     return adding({ subject: 'organization' }, call, 'notFound');
   }
 
-  /** Sends an archive once, without a token. */
   async putArchive(
     target: UploadUrl,
     archive: HashedFile,
@@ -107,7 +106,7 @@ export class AssessmentClient {
     return this.#fileCall('delete', fileId, options);
   }
 
-  /** Starts a run and spends credits. Repeated or cancelled only if the service cannot have accepted it. */
+  /** Spends credits. Repeated or cancelled only if the service cannot have accepted it. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,
@@ -129,7 +128,7 @@ export class AssessmentClient {
     await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }
 
-  /** Downloads an artifact into a file, each attempt with a new address. Returns its length in bytes. */
+  /** Each attempt has a new address. Returns the length in bytes. */
   async downloadArtifact(
     workflow: string,
     runId: string,
@@ -165,7 +164,6 @@ export class AssessmentClient {
     return [...this.#sentTokens, ...this.#passwords];
   }
 
-  /** Checks the request, sends it as the policy allows, refreshes the token once on 401, and checks the reply. */
   async #call<Body, Reply>(
     path: string,
     { request, reply, policy }: Operation<Body, Reply>,
@@ -241,7 +239,7 @@ function factsOf({ message, data: { status, requestId } }: AssessmentError): str
   return `${http}${message}${requestId === undefined ? '' : `, request ID ${requestId}`}`;
 }
 
-/** Adds facts to the error of a call, or only to one of this kind. */
+/** To the error of a call, or only to one of this kind. */
 async function adding<T>(facts: ErrorData, call: Promise<T>, kind?: ErrorKind): Promise<T> {
   try {
     return await call;

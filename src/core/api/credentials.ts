@@ -17,7 +17,6 @@ export function tokenKey(origin: string, organizationId: string): string {
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
 
-/** Undefined for a key that is not a token's. */
 export function readTokenKey(key: string): { origin: string; organizationId: string } | undefined {
   const [, origin, encoded, plain = ''] =
     /^token:(https?:\/\/(?:\[[^\]]*\]|[^:/]+)(?::\d+)?):(?::((?:[^%]|%[0-9A-F]{2})*)|(.*))$/s.exec(key) ?? [];
@@ -99,7 +98,7 @@ export function storedToken(
   };
 }
 
-/** Runs the token command (no shell, 30 s, 64 KiB). Throws `tokenCommand` without any output; `detail` says how it ended, or what it printed. */
+/** Without a shell, in 30 s. Throws `tokenCommand` without any output; `detail` says how it ended, or what it printed. */
 export async function runTokenCommand(command: readonly string[]): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');

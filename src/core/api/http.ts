@@ -36,7 +36,6 @@ interface TransferOptions {
 /** Statuses of an accepted call: 200, or what a gateway makes of it. The shape of the body decides. */
 const accepted: readonly unknown[] = [200, 201, 202];
 
-/** Sends a JSON body once and returns the JSON reply; throws an AssessmentError for anything else. */
 export async function postJson(
   url: URL,
   body: unknown,
@@ -80,8 +79,9 @@ const azureBlobHost =
   /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn|cloudapi\.de)|storage\.azure\.net)\.?$/;
 
 /**
- * Sends a file without Authorization (docs/api.md, section 4.1). Asks before sending the body: storage that refuses it closes the connection,
- * and the refusal would often be lost with it. Throws `lengthChanged` when it is not the file that was hashed.
+ * Sends a file without Authorization (docs/api.md, section 4.1). Asks before sending the body: storage
+ * that refuses it closes the connection, and the refusal would often be lost with it. Throws
+ * `lengthChanged` when it is not the file that was hashed.
  */
 export async function putFile(
   url: URL,
@@ -138,7 +138,7 @@ export async function putFile(
   }
 }
 
-/** Downloads a presigned address, and replaces the file once all has arrived. Throws `tooLarge` past `maxBytes`. Returns its length. */
+/** Replaces the file once all has arrived. Throws `tooLarge` past `maxBytes`. Returns the length. */
 export async function getFile(
   url: URL,
   path: string,
@@ -170,7 +170,7 @@ export async function getFile(
   }
 }
 
-/** Writes a body to a file and syncs it; throws `timeout` when it is too slow. Returns its length. */
+/** Throws `timeout` for a body that is too slow. Returns its length. */
 async function save(
   response: http.IncomingMessage,
   url: URL,
@@ -234,7 +234,7 @@ async function checkHashed(
   return currentMark;
 }
 
-/** Writes a whole file, reading one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has its mark. */
+/** Reads one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has its mark. */
 async function sendUnchanged(
   source: FileHandle,
   { bytes, mark }: { readonly bytes: number; readonly mark: string },
@@ -248,7 +248,6 @@ async function sendUnchanged(
     const position = index * chunkBytes;
     const wanted = Math.max(0, Math.min(chunkBytes, bytes - position));
     const chunk = await readFull(source, buffer.subarray(0, wanted), position);
-    // Checked before the last chunk: a wrong body is never completed.
     const isLast = position + wanted >= bytes;
     if (isLast && toMark(await onDisk(source.stat({ bigint: true }))) !== mark) throw changed(bytes, bytes);
     return chunk;

@@ -4,7 +4,6 @@ import { redact } from './credentials.ts';
 
 export const maxStartBytes = 64 * 1024;
 
-/** At most 64 KiB of a body, as text; what arrived of a body that is cut off. */
 export async function readStart(response: http.IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -56,9 +55,9 @@ const nothingOrJson = /^\s*(?:$|[[{])/;
 const markdownHeading = /^ {0,3}#{1,6} +\S/m;
 
 /**
- * True for an HTML document, by the start of its body, or by its type. The type alone doesn't count for three bodies: an empty one (Google's
- * storage answers an upload so), JSON, and Markdown with a heading: clients of storage guess the type of a stored report from its first
- * bytes, so one that begins with `<p align="center">` may be called HTML.
+ * True for an HTML document, by the start of its body, or by its type. The type alone doesn't count for
+ * an empty body (Google's storage answers an upload so), JSON, and Markdown with a heading: storage may
+ * take a report that begins with `<p align="center">` for HTML.
  */
 export function isPage(body: string, contentType = ''): boolean {
   if (beginsAsPage(body)) return true;
@@ -77,7 +76,7 @@ const maxLength = 500;
 /** Less than `maxStartBytes`: a body that was cut off there is cut here too. */
 const maxReadLength = 16 * 1024;
 
-/** The message in an error body, whatever its form: redacted, one visible line, at most 500 characters; undefined without one. */
+/** The message in an error body, whatever its form, as `inBrief`. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
   const message = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return message === '' ? undefined : message;
@@ -93,7 +92,7 @@ export function requestIdIn(headers: http.IncomingHttpHeaders, body: string, sec
   return id === undefined ? undefined : inBrief(id, secrets);
 }
 
-/** A value from the service as text: redacted, one visible line, at most 500 characters. */
+/** Redacted, on one visible line, at most 500 characters. */
 export function inBrief(value: unknown, secrets: readonly string[] = []): string {
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../ports.ts';
 export interface RetryPolicy {
   readonly attempts: number;
   readonly mayRetry: (error: AssessmentError) => boolean;
-  /** True for a call that is never aborted under way: a cancellation counts only before and between sends. */
+  /** A cancellation counts only before and between sends. */
   readonly isNeverAborted?: boolean;
 }
 
@@ -22,7 +22,7 @@ const maxDelayMs = 15_000;
 /** A person waits for these calls: a longer `Retry-After` is left to the caller. */
 const maxWaitMs = 120_000;
 
-/** Tries a call until it succeeds or its policy ends, with full jitter after `Retry-After`. */
+/** With full jitter after `Retry-After`. */
 export async function withRetry<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,
@@ -51,7 +51,7 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
 /** The longest wait that is respected: the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
-/** Milliseconds from `now` that a `Retry-After` header asks for, in seconds or as an HTTP date; 0 for anything else, at most a day. */
+/** Milliseconds from `now`; 0 for what is no `Retry-After`, at most a day. */
 export function parseRetryAfter(header: string | undefined, now: number): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (parseHttpDate(text) ?? now) - now;

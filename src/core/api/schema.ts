@@ -39,8 +39,9 @@ const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 
 /**
- * Response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent until EXITED, and dropped when they cannot be read,
- * as is a single artifact. Values outside the reference are kept, shortened and redacted.
+ * Response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent until
+ * EXITED, and dropped when they cannot be read, as is a single artifact. Values outside the reference
+ * are shortened and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (word: string): string => (known.has(word) ? word : inBrief(word, secrets()));

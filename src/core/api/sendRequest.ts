@@ -12,7 +12,7 @@ type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 /** A server that ignores `Expect` gets the body after this long. */
 const maxContinueMs = 1_000;
 
-export interface OutgoingRequest {
+interface OutgoingRequest {
   readonly method: 'POST' | 'PUT' | 'GET';
   readonly url: URL;
   readonly headers: Record<string, string | number>;
@@ -30,7 +30,7 @@ export interface OutgoingRequest {
   readonly totalMs?: number;
 }
 
-/** Sends one request and passes its response to `read`. Throws an AssessmentError for every failure, and the signal's reason. */
+/** Throws an AssessmentError for every failure, and the signal's reason. */
 export async function sendRequest<T>(
   request: OutgoingRequest,
   read: (response: http.IncomingMessage) => Promise<T>,
@@ -94,7 +94,7 @@ class Exchange {
     }
   }
 
-  /** Sends the request and its body. Resolves at the head of the response. */
+  /** Resolves at the head of the response. */
   async #response(): Promise<http.IncomingMessage> {
     const { url, method, body, expectsContinue, idleMs, totalMs } = this.#request;
     const outgoing = this.#outgoing;
@@ -171,8 +171,8 @@ class Exchange {
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
-    // What has arrived is read first, which takes two turns of the event loop: writing to a connection that the service
-    // has closed fails, and takes a refusal that waits to be read with it.
+    // What has arrived is read first, which takes two turns: a write to a connection that the service has
+    // closed fails, and takes a refusal that waits to be read with it.
     await nextTurn();
     await nextTurn();
     if (this.#hasReply) throw new Error('a reply came before the end of the body');

@@ -40,7 +40,7 @@ export interface SourceFile {
 
 const attempts = 3;
 
-/** Opens and reads a file below `root` (a path free of links), up to three times: `read` returns undefined if the file has changed meanwhile. */
+/** Reads a file below `root` (a path free of links), up to three times: `read` returns undefined if the file has changed meanwhile. */
 export async function readSource<T>(
   root: string,
   path: string,
@@ -76,9 +76,7 @@ function openSource(root: string, path: string): SourceFile | Omission {
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
     if (code === 'ENOENT' || code === 'ENOTDIR') return { path, reason: 'vanished' };
-    if (code === 'ELOOP' || code === 'EMLINK' || code === 'ENXIO' || code === 'EISDIR') {
-      return { path, reason: 'changedType' };
-    }
+    if (['ELOOP', 'EMLINK', 'ENXIO', 'EISDIR'].includes(code)) return { path, reason: 'changedType' };
     return { path, reason: 'unreadable', code };
   }
   try {
@@ -94,8 +92,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
 }
 
 /**
- * Looks for links in the path of an open file: Node has no `openat`. Where the system knows the open file's path, only that counts: between two
- * checks by name, a folder can become a link and a folder again.
+ * Looks for links in the path of an open file: Node has no `openat`. Where the system knows that path,
+ * only it counts: between two checks by name, a folder can become a link and a folder again.
  */
 export function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;

@@ -4,7 +4,7 @@ import { waitForExit } from '../askWorker.ts';
 import { workerCrash } from '../errors.ts';
 import type { SelectedFile } from './select/selection.ts';
 
-export interface FileTask {
+interface FileTask {
   /** The index of the task. */
   readonly id: number;
   /** The index of its first file among all files. */
@@ -14,14 +14,13 @@ export interface FileTask {
   readonly bytes: number;
 }
 
-/** A worker's answers to a task come in order. The last has the kind `done`; the pool acknowledges each other one once it is used. */
+/** The last answer to a task has the kind `done`; the pool acknowledges each other one once it is used. */
 interface Answer {
   readonly task: number;
   readonly kind: string;
 }
 
 export const acknowledged = 'acknowledged';
-/** Asks a worker to exit: no more answers are wanted. */
 export const exit = 'exit';
 
 interface PoolOptions {
@@ -33,8 +32,8 @@ interface PoolOptions {
   readonly signal?: AbortSignal | undefined;
   readonly toMessage: (task: FileTask) => unknown;
   /**
-   * For workers that compress: they are asked to exit, not terminated. Node aborts the process when a thread is terminated before its compression
-   * stream is initialised ("close before init", `CompressionStream::Close` in node_zlib.cc).
+   * For workers that compress: Node aborts the process when a thread is terminated before its
+   * compression stream is initialised ("close before init" in node_zlib.cc).
    */
   readonly exitsItself?: boolean;
 }
@@ -71,7 +70,7 @@ export function cutTasks(
   return tasks;
 }
 
-export function bytesOf(files: readonly SelectedFile[]): number {
+export function bytesOf(files: readonly { readonly bytes: number }[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
@@ -97,8 +96,9 @@ export async function* runInWorkers<A extends Answer>(
     pooled.worker.on('message', (answer: A) => {
       if (answer.kind === 'done') pooled.openTasks--;
       const waiting = arrived.get(answer.task);
-      if (waiting === undefined) arrived.set(answer.task, [{ answer, from: pooled.worker }]);
-      else waiting.push({ answer, from: pooled.worker });
+      const arriving = { answer, from: pooled.worker };
+      if (waiting === undefined) arrived.set(answer.task, [arriving]);
+      else waiting.push(arriving);
       wake?.();
     });
     pooled.worker.on('error', (error) => fail(workerCrash(error)));
@@ -148,6 +148,6 @@ export async function* runInWorkers<A extends Answer>(
 
 function workersFor(tasks: readonly FileTask[]): number {
   const files = tasks.reduce((sum, task) => sum + task.files.length, 0);
-  const bytes = tasks.reduce((sum, task) => sum + task.bytes, 0);
+  const bytes = bytesOf(tasks);
   return files <= smallFiles && bytes <= smallBytes ? 1 : Math.min(4, Math.max(2, availableParallelism()));
 }

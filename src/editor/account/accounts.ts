@@ -27,7 +27,7 @@ interface ClientDeps {
   readonly random: () => number;
 }
 
-/** Tokens by destination, and clients that send only the token of their destination. Whatever reads or writes a token may throw `secretStorage`. */
+/** Clients send only the token of their destination. Whatever reads or writes a token may throw `secretStorage`. */
 export class Accounts {
   readonly #secrets: HostSecrets;
   readonly #client: ClientDeps;
@@ -47,7 +47,6 @@ export class Accounts {
     return this.#state;
   }
 
-  /** A client for the account of a run. It redacts the run's passwords in messages of the service. */
   clientFor(
     { baseUrl, organizationId }: Destination,
     passwords?: () => Promise<readonly string[]>,
@@ -58,7 +57,6 @@ export class Accounts {
     return new AssessmentClient({ ...this.#client, ...destination, token, passwords });
   }
 
-  /** True if the account in the settings has a token or a token command. */
   async isSignedIn(): Promise<boolean> {
     const destination = currentDestination();
     if (destination === undefined) return false;
@@ -186,7 +184,7 @@ function tokenCommandFor(destination: Destination): (() => Promise<string>) | un
   return async () => runTokenCommand(readTokenCommand());
 }
 
-/** The destination in the settings; undefined if it is unset or unusable. */
+/** Undefined if the settings are unset or unusable. */
 export function currentDestination(): Destination | undefined {
   try {
     return readDestination();

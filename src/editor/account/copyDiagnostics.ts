@@ -157,7 +157,7 @@ function isSet(name: string): boolean {
   return [name, name.toLowerCase()].some((each) => (process.env[each] ?? '') !== '');
 }
 
-/** Calls the service as *Test Connection* does. Names the part that fails and the cause, but no text of the service. */
+/** Names the part that fails and the cause, but no text of the service. */
 async function reachability(accounts: Accounts, signal: AbortSignal): Promise<string> {
   if (!vscode.workspace.isTrusted) return 'not called in Restricted Mode';
   try {
@@ -179,7 +179,7 @@ function countStates(runs: readonly Run[]): string[] {
   return [...byState].map(([state, of]) => `${state}: ${String(of.length)}`).sort();
 }
 
-/** What log lines may name: folders of the workspace and of runs, the user's, services, and organizations. */
+/** What log lines may name. */
 function privateNames(runs: readonly Run[]): PrivateNames {
   const current = currentDestination();
   const ofRuns = new Set(runs.flatMap(({ targets }) => targets.map(({ folder }) => folder)));

@@ -15,8 +15,8 @@ import type { Accounts } from './accounts.ts';
 const t = vscode.l10n.t;
 
 /**
- * Asks for base URL, organization and token, checks them with the service and stores them. For the `account` of a run, which may differ from the
- * settings, asks only for the token. False if the person cancels.
+ * Asks for base URL, organization and token, checks them with the service and stores them. For the
+ * `account` of a run, asks only for the token. False if the user cancels.
  */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
   let entered: Destination = readRawDestination();
@@ -133,10 +133,7 @@ function ask(
 ): Promise<string | typeof back | undefined> {
   return new Promise((resolve) => {
     const input = vscode.window.createInputBox();
-    const help = {
-      iconPath: new vscode.ThemeIcon('question'),
-      tooltip: t('Where Do I Get This?'),
-    };
+    const help = { iconPath: new vscode.ThemeIcon('question'), tooltip: t('Where Do I Get This?') };
     input.title = t('Sign In to the Assessment Service');
     input.step = step;
     input.totalSteps = totalSteps;
@@ -184,7 +181,7 @@ function messageOf(read: () => unknown): string | undefined {
   }
 }
 
-/** Deletes the tokens of all accounts. Asks first if tokens of other accounts than that in the settings are saved. */
+/** Asks first if tokens of other accounts than that in the settings are saved. */
 export async function signOut(accounts: Accounts): Promise<void> {
   const others = await accounts.others();
   if (others.length > 0) {

@@ -10,7 +10,6 @@ import type { Accounts } from './accounts.ts';
 
 const t = vscode.l10n.t;
 
-/** What a call needs. */
 type ConnectionPart = 'address' | 'network' | 'proxy' | 'certificate' | 'service' | 'token' | 'organization';
 
 const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
@@ -38,12 +37,11 @@ const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   forbidden: 'organization',
 };
 
-/** The part that a failed call shows to be wrong. Undefined where the failure says nothing of the connection. */
+/** Undefined where the failure says nothing of the connection. */
 export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
   return parts[kind];
 }
 
-/** Calls the service as an assessment does. Says which part of the connection fails. */
 export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
   try {
     const destination = readDestination();

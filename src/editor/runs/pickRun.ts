@@ -29,7 +29,7 @@ export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vsc
   return { title, command, arguments: [toRunNode(run)] };
 }
 
-/** The run that a command's argument names, if any. Throws `runGone`, so that the command never acts on a different run. */
+/** The run that a command's argument names, if any. Throws `runGone`: no command acts on a different run. */
 export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const id = idOf(node);
   if (id === undefined) return undefined;
@@ -38,7 +38,6 @@ export function runOf(node: unknown, runs: RunStore): Run | undefined {
   return run;
 }
 
-/** The run of a run's row, or the latest run of a folder's row. */
 export function runOfTrend(node: unknown, runs: RunStore): Run | undefined {
   const candidate = node as RunNode | FolderNode | undefined;
   return candidate?.kind === 'folder' ? runs.get(candidate.latestId ?? '') : runOf(node, runs);

@@ -23,7 +23,6 @@ interface ResumeDeps {
   readonly log: Logger;
 }
 
-/** Offers to track the lost runs of this workspace's folders, for example after a container was rebuilt. */
 export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
   // All containers and machines of a person share globalState, so only folders open in this window count.
   const lost = deps.notes.lost(deps.runs).filter(hasOpenFolder);
@@ -84,7 +83,7 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
   for (const { runId } of lost) await notes.forget(runId);
 }
 
-/** Polls runs, now and when this window gets the focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */
+/** Polls runs, now and at each focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
   // Not awaited: the service may not answer.

@@ -31,7 +31,6 @@ export function hasSource({ targets }: Run): boolean {
   return targets.some(({ upload }) => upload?.state === 'confirmed' || upload?.state === 'reserved');
 }
 
-/** True if removing or abandoning the run deletes its source from the service. */
 export function losesSource({ targets }: Run): boolean {
   return targets.some(
     ({ upload }) =>
@@ -39,7 +38,7 @@ export function losesSource({ targets }: Run): boolean {
   );
 }
 
-/** Asks, then deletes the source of ended runs from the service: of the `selected` runs, or of one that a person picks. */
+/** Of the `selected` runs, or of one that a user picks. */
 export async function deleteUploadedSource(
   { runs, tracker }: RunDeps,
   selected: readonly Run[],
@@ -77,7 +76,6 @@ export async function deleteUploadedSource(
   await showWarning(text, ...actions);
 }
 
-/** Asks, then removes runs from the history that have ended or whose start is unconfirmed. */
 export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Promise<void> {
   const chosen = selected.filter((run) => isFinal(run) || run.state === 'unknown');
   const [first] = chosen;
@@ -128,7 +126,7 @@ function lastingFailure(kept: readonly KeptRun[]): AssessmentError | undefined {
   return kept.find(({ failure }) => isTransient(failure) || waitsForToken(failure))?.failure;
 }
 
-/** Removes runs one by one; returns those that are kept because their source could not be deleted. */
+/** Returns the runs that are kept because their source could not be deleted. */
 function remove(
   runs: readonly Run[],
   { tracker, notes }: RemoveDeps,

@@ -18,7 +18,7 @@ import { giveRunId, type RunDeps } from './trackRun.ts';
 
 const t = vscode.l10n.t;
 
-/** Checks all runs in progress, and says what is known of them then. The end of a run has a notification of its own. */
+/** The end of a run has a notification of its own. */
 export async function checkRuns(
   deps: RunDeps & { readonly clock: Clock; readonly log: Logger },
 ): Promise<void> {
@@ -58,7 +58,6 @@ export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> 
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
 
-/** A person resolves an `unknown` run: enters its run ID, sends the dispatch again (which may cost twice), or stops watching. */
 export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<void> {
   const { tracker, passwords } = deps;
   // The run may have changed since the notification that offered this was shown.

@@ -42,7 +42,7 @@ import { onRun } from './pickRun.ts';
 
 const t = vscode.l10n.t;
 
-/** The lines below a run: its steps, results and uploaded source. `all` are all runs; `unread` is why its findings can't be read. */
+/** The lines below a run. `unread` is why its findings can't be read. */
 export function linesOf(
   run: Run,
   now: number,
@@ -126,7 +126,6 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
   }
 }
 
-/** Until when the service keeps results that this machine may not have. */
 function addRetention(run: Run, now: number, add: AddLine): void {
   const until = resultsKeptUntil(run);
   const lacksResults =
@@ -136,7 +135,6 @@ function addRetention(run: Run, now: number, add: AddLine): void {
   add(t('The service keeps the results at least until {0}', formatTime(until)), 'history');
 }
 
-/** The runs that this one continues, and the other way round; and what a blackbox run was asked. */
 function addRelatedRuns(run: Run, all: readonly Run[], add: AddLine): void {
   const { workflow, input, targetFile } = run;
   if (workflow === 'whitebox-assessment') return;
@@ -161,12 +159,10 @@ function addUploads(run: Run, add: AddLine): void {
   for (const { archive, name, commit, coverage } of run.targets) {
     if (archive !== undefined) {
       const sizes = `${formatBytes(archive.sourceBytes)} → ${formatBytes(archive.bytes)}`;
-      const hash = `SHA-256 ${archive.sha256}`;
-      if (coverage === undefined) add(t('Packaged {0}', name), 'package', sizes, undefined, hash);
-      else {
-        const detail = `${countFiles(coverage.uploaded)}, ${sizes}`;
-        add(t('Packaged {0}', name), 'package', detail, undefined, `${describeCoverage(coverage)}\n${hash}`);
-      }
+      const files = coverage === undefined ? [] : [countFiles(coverage.uploaded)];
+      const counts = coverage === undefined ? [] : [describeCoverage(coverage)];
+      const more = [...counts, `SHA-256 ${archive.sha256}`].join('\n');
+      add(t('Packaged {0}', name), 'package', [...files, sizes].join(', '), undefined, more);
     }
     if (commit !== undefined) add(t('Commit'), 'git-commit', commitLabel(commit));
   }

@@ -46,10 +46,7 @@ const eventSchema = z.object({
   data: z.object({ workflow_id: z.enum(workflowIds), workflow_run_id: identifierSchema }),
 });
 
-/**
- * A short hash of origin and organization: it tells accounts apart without naming them. Undefined
- * for an imported run.
- */
+/** Tells accounts apart without naming them. Undefined for an imported run. */
 export function accountHash({
   baseUrl,
   organizationId,
@@ -84,7 +81,7 @@ export function readLink(path: string, query: string): RunReference | undefined 
   return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
 }
 
-/** Reads a pasted link, also among other words, or the body of a webhook; undefined for anything else. */
+/** Reads a link, also among other words, or the body of a webhook. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
   const [path, query] = (linkPattern.exec(text) ?? [])

@@ -18,12 +18,16 @@ import {
   type Run,
   runIdOf,
 } from '../../core/run/state/run.ts';
+import type { UnreadRun } from '../../core/run/disk/journal.ts';
 import type { RunNotes } from '../../core/run/disk/runNotes.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../core/features/continuedRuns.ts';
-import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
-import { needsToken } from '../../core/run/state/trouble.ts';
-import type { UnreadRun } from '../../core/run/disk/journal.ts';
+import {
+  isTroubleWarning,
+  mayStopWatching,
+  needsDecision,
+  needsToken,
+} from '../../core/run/state/trouble.ts';
 import { visibleLine } from '../../core/visibleText.ts';
 import {
   attentionLabel,
@@ -55,8 +59,8 @@ const t = vscode.l10n.t;
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
 /**
- * The Runs view: folders, their runs, and lines about a run. Rows are made from the runs on disk whenever these change, and hold no state. `runLines`
- * has the lines, `runLabels` the words, and `runStatus` what is said of a run in progress. What a row's menu offers is in its `contextValue`.
+ * The Runs view: folders, their runs, and lines about a run (`runLines`). Rows are made from the runs on
+ * disk whenever these change, and hold no state. What a row's menu offers is in its `contextValue`.
  */
 export function showRuns(
   lazy: LazyView<RunsNode>,
@@ -222,7 +226,9 @@ function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: KnownOfR
     [state, attention].filter((part) => part !== undefined).join(', '),
     formatTime(run.createdAt),
     ...facts,
-    ...noContinuations(run),
+    ...[...continuationsOf(run)].flatMap(([continuation, allowed]) =>
+      allowed === true ? [] : noContinuationLabel(continuation, allowed),
+    ),
   ].join('\n');
   const isWarning = unread !== undefined || isTroubleWarning(run, now);
   item.iconPath = isWarning ? new vscode.ThemeIcon('warning') : iconOf(run);
@@ -249,12 +255,6 @@ function isOnlyOfDay(run: Run, all: readonly Run[]): boolean {
 function countsLabel({ findings, cut, open }: FindingCounts): string {
   const all = countShown(findings, cut);
   return open === undefined || findings === 0 ? all : t('{0}, open: {1}', all, formatNumber(open));
-}
-
-function noContinuations(run: Run): string[] {
-  return [...continuationsOf(run)].flatMap(([continuation, allowed]) =>
-    allowed === true ? [] : [noContinuationLabel(continuation, allowed)],
-  );
 }
 
 /** The words that `when` clauses in package.json match. */
@@ -301,7 +301,7 @@ function iconOf(run: Run): vscode.ThemeIcon {
 
 const refreshMs = 60_000;
 
-/** Renders now, when a run changes, and each minute while a run is unfinished, for the elapsed times. */
+/** Renders now, at each change, and each minute while a run is unfinished, for the elapsed times. */
 export function renderRuns(runs: RunStore, render: () => void): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   const renderNow = (): void => {

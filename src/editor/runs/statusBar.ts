@@ -3,10 +3,13 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { isDisplayed } from '../../core/findings/view/filter.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { RunTracker } from '../../core/run/runTracker.ts';
-import { isTroubleWarning, mayStopWatching, needsDecision } from '../../core/run/state/trouble.ts';
+import {
+  isTroubleWarning,
+  mayStopWatching,
+  needsDecision,
+  needsToken,
+} from '../../core/run/state/trouble.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, type Run } from '../../core/run/state/run.ts';
-import { needsToken } from '../../core/run/state/trouble.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { describeUnavailable } from '../errors/messages.ts';
 import { countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
@@ -22,24 +25,15 @@ const t = vscode.l10n.t;
 /** Shows in the status item a run that needs attention, else an unfinished run with its elapsed time, else the number of findings. */
 export function showStatus(
   item: vscode.StatusBarItem,
-  {
-    accounts,
-    runs,
-    findings,
-    tracker,
-    clock,
-  }: {
-    accounts: Pick<Accounts, 'state' | 'onDidChangeState'>;
-    runs: RunStore;
-    findings: FindingStore;
-    tracker: Pick<RunTracker, 'nextCheckAt'>;
-    clock: Clock;
+  deps: StatusDeps & {
+    readonly accounts: Pick<Accounts, 'state' | 'onDidChangeState'>;
+    readonly findings: FindingStore;
   },
 ): vscode.Disposable {
+  const { accounts, runs, findings } = deps;
   const render = (): void => {
     const active = runs.all().filter((run) => !isFinal(run));
-    const { text, tooltip, label } =
-      activeStatus(active, { runs, tracker, clock }) ?? idleStatus(countDisplayed(findings));
+    const { text, tooltip, label } = activeStatus(active, deps) ?? idleStatus(countDisplayed(findings));
     const isSaid = active.some((run) => isLive(run) && run.trouble?.kind === 'secretStorage');
     const notes = accounts.state === 'unavailable' && !isSaid ? [describeUnavailable()] : [];
     item.text = text;

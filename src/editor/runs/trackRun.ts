@@ -27,7 +27,7 @@ export interface RunDeps {
   readonly tracker: RunTracker;
 }
 
-/** Watches a run that was started elsewhere or whose start is unconfirmed. Asks for its ID if `reference` has none. */
+/** For a run that was started elsewhere or whose start is unconfirmed. Asks for its ID without a link. */
 export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference): Promise<void> {
   if ((vscode.workspace.workspaceFolders ?? []).length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();
@@ -54,7 +54,6 @@ export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference):
     void showInformation(t('Run {0} is already in the Runs view: {1}.', runId, nameOf(run)));
 }
 
-/** Watches the run of an unconfirmed start. Asks for its ID if there is no link. */
 export async function giveRunId(
   { tracker }: Pick<RunDeps, 'tracker'>,
   run: Run | undefined,
@@ -93,7 +92,6 @@ async function pickWorkflow(): Promise<WorkflowId | undefined> {
 /** A run ID alone does not say the workflow. */
 type EnteredRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
 
-/** Asks for a run: its ID, a link to it, or the body of a webhook. */
 async function askRun(account: Destination, title: string): Promise<EnteredRun | undefined> {
   const text = await vscode.window.showInputBox({
     title,

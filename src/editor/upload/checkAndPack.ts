@@ -79,8 +79,8 @@ interface Packed {
 }
 
 /**
- * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked content (`checkPacked`): files that
- * still change at the third packing are left out. The caller discards the returned archives. Undefined if the person cancels.
+ * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked
+ * content (`checkPacked`). The caller discards the returned archives. Undefined if the user cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -105,7 +105,7 @@ export async function packChecked<P extends Packed>(
   }
 }
 
-/** Undefined if the person cancels. Throws `nothingToSend` for a folder without files. */
+/** Throws `nothingToSend` for a folder without files. */
 async function decideSecrets(
   prepared: readonly Prepared[],
   { choices, steps }: PreparationDeps,
@@ -156,7 +156,6 @@ export function describeSuspicion(suspicion: Suspicion): string {
   return `${line === undefined ? name : `${name}:${String(line)}`}  ${kindOf(suspicion)}`;
 }
 
-/** The pattern of a suspicious file name, or the kind of secret with its masked value. */
 function kindOf({ kind, rule, masked }: Suspicion): string {
   if (kind === 'name') return t('a file name like {0}', rule);
   const what = rule === 'assignment' ? t('assigned value') : rule.replaceAll('-', ' ');

@@ -39,7 +39,7 @@ interface Exclusion {
   readonly before: PathChoices;
 }
 
-/** Excludes files and folders from later uploads, by lines in `.whiteboxignore` and by replacing earlier choices. Offers Undo. */
+/** By lines in `.whiteboxignore` and by replacing earlier choices. */
 export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
   const excluded: Exclusion[] = [];
   for (const [folder, paths] of await pathsByFolder(targets))

@@ -29,8 +29,9 @@ export interface StartDeps extends PreparationDeps {
 }
 
 /**
- * The way of *Start Assessment…*: claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks (`uploadQuestion`), and
- * only then lets the tracker upload and start. *Include All* leads back to the selection; *Show Files* ends the start and opens the Upload Preview.
+ * Claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks
+ * (`uploadQuestion`), and only then lets the tracker upload and start. *Include All* leads back to the
+ * selection; *Show Files* ends the start and opens the Upload Preview.
  */
 export async function startAssessment(
   folders: readonly Folder[],
@@ -90,7 +91,6 @@ function launch(
   });
 }
 
-/** For a run that started although the person cancelled its start. */
 export function offerToCancel(run: Run, log: Logger): void {
   const cancel = onRun(run, t('Cancel Run…'), 'whitebox.cancelRun');
   inBackground(showWarning(t('The run started before you canceled.'), cancel), log);
@@ -149,7 +149,6 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
   return (await askInDialog({ question, detail }, another)) === another;
 }
 
-/** The commit of a folder from VS Code's git extension, and whether there are changes. */
 async function readCommit(folder: vscode.Uri): Promise<Target['commit']> {
   const state = (await repositoryOf(folder))?.state;
   const id = state?.HEAD?.commit;

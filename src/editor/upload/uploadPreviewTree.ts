@@ -169,7 +169,6 @@ function problemLabel(problem: IndexProblem): string {
   }[problem];
 }
 
-/** Files of Git's own that could not be read as they should, each with what is wrong. */
 function notesNode(
   { label, icon }: { readonly label: string; readonly icon: string },
   tooltip: string,
@@ -207,7 +206,6 @@ function ruleLabel({ pattern, file, line: number, isConditional }: IgnoreRule): 
   return isConditional === true ? t('{0}: may exclude more than Git does', place) : place;
 }
 
-/** True for what a person may add: not for links, special files or the folder's root. */
 function canBeAdded(path: string, { kind }: NotUploadedReason): boolean {
   return path !== './' && ['ignored', 'ignoredButTracked', 'choice', 'secret'].includes(kind);
 }
@@ -226,7 +224,7 @@ function detailOf(reason: NotUploadedReason): string {
   }
 }
 
-/** Why a file could not be read; other codes of the system are shown unchanged. */
+/** Other codes of the system are shown unchanged. */
 function refusalLabel(code: string): string {
   const labels: Readonly<Record<string, string>> = {
     changed: t('kept changing while it was read'),

@@ -49,8 +49,8 @@ interface QuestionDeps {
 }
 
 /**
- * Shows what is uploaded, where to, and that it costs credits. Resolves to `start` if the person agrees, and to
- * `prepareAgain` if the person included files, which have to be checked and packed first.
+ * Shows what is uploaded, where to, and that it costs credits. `prepareAgain`: the user included files,
+ * which have to be checked and packed first.
  */
 export async function confirmUpload(
   { run, assessment, manifests }: PackedAssessment,
@@ -142,7 +142,7 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   return choice === all;
 }
 
-/** Files that the earlier run did not pack, if its manifest is left: a person may have excluded them in another window. */
+/** A user may have excluded files in another window. Empty where the earlier manifest is gone. */
 async function addedSince(
   earlier: Run,
   run: Run,
@@ -153,9 +153,7 @@ async function addedSince(
   return inSlices(pathsOf(manifests, ({ path }, at) => earlierFiles[at]?.has(path) === false));
 }
 
-/**
- * For each folder of a run, what an earlier one uploaded of it; undefined where that is not known.
- */
+/** For each folder of a run, what an earlier one uploaded; undefined where that is not known. */
 function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<SentOfRun> {
   const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readSentFiles> => {
     const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));
@@ -177,9 +175,6 @@ function* pathsOf(
   return paths;
 }
 
-/**
- * The last complete run of the same folders: its duration, its findings, and how many files differ.
- */
 async function describeLastRun(run: Run, manifests: Manifests, runs: RunStore): Promise<string[]> {
   for (const last of runsBefore(runs.all(), run).filter(hasAllFindings)) {
     const head = await readHead(runs.folderOf(last.id));
@@ -224,7 +219,6 @@ export function unreadableIn({ leftOut }: UploadSelection): string[] {
   return leftOut.flatMap(({ path, reason }) => (isUnread(reason) ? [path] : []));
 }
 
-/** Names the first of `total` paths that could not be packed. */
 export function describeUnpacked(paths: readonly string[], total = paths.length): string[] {
   if (total === 0) return [];
   return [`${t('Couldn’t be packaged and are excluded:')}\n${firstLines(paths.map(visibleName), total)}`];

@@ -10,26 +10,22 @@ import {
 import type { SelectedFile } from '../select/selection.ts';
 
 /*
- * How a segment is made: files are cut into tasks, in their order. A worker reads the files of a
- * task, and a builder (`tarSegments`, `zipSegments`) makes segments of about 4 MB from them:
- * deflated parts of the archive, which `writeArchive` joins. A file is read before its header is
- * built; a larger one follows its header in slices, and is dropped if it changes meanwhile
- * (`undo`). No library does this: archiver, yazl, and tar-stream take one entry at a time, on one
- * thread; fflate has no zip64; and none takes entries that are already deflated.
+ * Files are cut into tasks, in their order. A worker reads the files of a task, and a builder
+ * (`tarSegments`, `zipSegments`) makes segments of about 4 MB from them: deflated parts of the
+ * archive, which `writeArchive` joins. A file is read before its header is built; a larger one
+ * follows its header in slices, and is dropped if it changes meanwhile (`undo`). Libraries take one
+ * entry at a time, on one thread, and none that is already deflated.
  */
 
 /** docs/api.md, section 2.2. */
 export type ArchiveFormat = 'tar_gz' | 'zip';
 
-export interface FileToPack {
+interface FileToPack {
   readonly path: string;
   readonly mode: number;
 }
 
-/**
- * Files to pack, in order. The archive's bytes depend on where tasks are cut, not on the worker.
- */
-export interface PackTask {
+interface PackTask {
   readonly id: number;
   /** The index of its first file among all files. */
   readonly first: number;
@@ -144,10 +140,7 @@ export async function packTask(
     return result === 'packed' ? undefined : result;
   }
 
-  /**
-   * False if the file changed while it was read. The last attempt keeps what it read, which is
-   * consistent in itself.
-   */
+  /** False if the file changed while it was read. The last attempt keeps what it read. */
   function packWhole(file: FileToPack, index: number, source: SourceFile, isLast: boolean): boolean {
     const content = readAt(source.fd, source.stat.size, 0);
     if (!isLast && (content.length !== source.stat.size || !isUnchanged(source))) return false;
@@ -158,10 +151,7 @@ export async function packTask(
     return true;
   }
 
-  /**
-   * False if the file changed while it was read: its part is dropped, since its header may state
-   * another length.
-   */
+  /** False if the file changed: its part is dropped, since its header may state another length. */
   async function packSlices(
     file: FileToPack,
     index: number,
@@ -175,9 +165,7 @@ export async function packTask(
     try {
       const sha256 = await addSlices(file, source);
       complete = sha256 !== undefined && (isLast || isUnchanged(source));
-      if (complete && sha256 !== undefined) {
-        packed.push({ index, bytes: source.stat.size, sha256 });
-      }
+      if (complete && sha256 !== undefined) packed.push({ index, bytes: source.stat.size, sha256 });
     } finally {
       if (!complete) {
         builder.undo();
@@ -188,10 +176,7 @@ export async function packTask(
     return complete;
   }
 
-  /**
-   * Builds all slices and sends all but the last. Returns the SHA-256; undefined if the file ends
-   * early.
-   */
+  /** Sends all slices but the last. Returns the SHA-256; undefined if the file ends early. */
   async function addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');
@@ -222,7 +207,7 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-export interface PackedFile {
+interface PackedFile {
   /** Among all files. */
   readonly index: number;
   readonly bytes: number;

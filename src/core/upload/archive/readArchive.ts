@@ -7,12 +7,12 @@ import type { ArchiveFormat } from './packing.ts';
 
 const block = 512;
 
-export interface ArchivedFile {
+interface ArchivedFile {
   readonly path: string;
   readonly content: Buffer;
 }
 
-/** The wanted files of one of our archives, in its order. Throws `storage` for a damaged or missing archive, and the signal's reason. */
+/** The wanted files of one of our archives, in its order. Throws `storage` for a damaged or missing one. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,

@@ -40,17 +40,10 @@ export function tarSegments(): SegmentBuilder {
         finishFlush: constants.Z_SYNC_FLUSH,
         ...(dictionary === undefined ? {} : { dictionary }),
       });
-      const rawBytes = raw.length;
-      const crc = crc32(raw);
+      const sums = { crc: crc32(raw), rawBytes: raw.length };
       dictionary = Buffer.from(raw.subarray(-windowBytes));
       freeMemory(raw);
-      return {
-        data,
-        crc,
-        rawBytes,
-        central: new Uint8Array(),
-        offsets: new Float64Array(),
-      };
+      return { data, ...sums, central: new Uint8Array(), offsets: new Float64Array() };
     },
     mark() {
       dictionary = undefined;

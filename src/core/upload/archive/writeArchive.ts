@@ -44,15 +44,17 @@ export interface Archive {
 const taskBytes = 256 << 10;
 
 /**
- * Packs files into one archive: equal content gives equal bytes, whatever the number of workers and the files' times. Throws `nothingToSend`,
- * `archiveTooLarge`, `diskFull`, `storage`, or the signal's reason, and then leaves no file.
+ * Equal content gives equal bytes, whatever the number of workers and the files' times. Throws
+ * `nothingToSend`, `archiveTooLarge`, `diskFull`, `storage`, or the signal's reason, and then leaves no file.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   const { root, files, format, to, maxBytes, workerFile, workers, signal, onBytes } = options;
   signal?.throwIfAborted();
   if (files.length === 0) throw new AssessmentError('nothingToSend', { subject: root });
   const total = bytesOf(files);
-  const output = await createPrivateFile(to);
+  const output = await open(to, 'wx', 0o600).catch((error: unknown) => {
+    throw fileError(error, to) ?? error;
+  });
   try {
     try {
       const writer = new ArchiveWriter(output, { format, maxBytes, files });
@@ -82,14 +84,6 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   } catch (error) {
     await rm(to, { force: true });
     throw fileError(error, to) ?? error;
-  }
-}
-
-async function createPrivateFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'wx', 0o600);
-  } catch (error) {
-    throw fileError(error, path) ?? error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { type FileToPack, type SegmentBuilder, windowBytes } from './packing.ts';
+import { type SegmentBuilder, windowBytes } from './packing.ts';
 
 /** zlib's default, which `git archive` uses. */
 const zipLevel = 6;
@@ -27,12 +27,8 @@ export interface ZipEntry {
 }
 
 interface Streamed {
-  readonly file: FileToPack;
+  readonly entry: { -readonly [Key in keyof ZipEntry]: ZipEntry[Key] };
   readonly offset: number;
-  readonly zip64: boolean;
-  crc: number;
-  bytes: number;
-  compressedBytes: number;
   dictionary: Buffer | undefined;
 }
 
@@ -76,19 +72,10 @@ export function zipSegments(): SegmentBuilder {
       push(data);
     },
     begin(file, bytes) {
-      const zip64 = bytes >= zip64From;
-      streamed = {
-        file,
-        offset: position,
-        zip64,
-        crc: 0,
-        bytes: 0,
-        compressedBytes: 0,
-        dictionary: undefined,
-      };
-      push(
-        localHeader({ ...file, crc: 0, bytes: 0, compressedBytes: 0, deflated: true, streamed: true, zip64 }),
-      );
+      const sizes = { crc: 0, bytes: 0, compressedBytes: 0 };
+      const entry = { ...file, ...sizes, deflated: true, streamed: true, zip64: bytes >= zip64From };
+      streamed = { entry, offset: position, dictionary: undefined };
+      push(localHeader(entry));
     },
     slice(content, last) {
       if (streamed === undefined) throw new Error('slice without begin');
@@ -97,14 +84,13 @@ export function zipSegments(): SegmentBuilder {
         finishFlush: last ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
         ...(streamed.dictionary === undefined ? {} : { dictionary: streamed.dictionary }),
       });
-      streamed.crc = crc32(content, streamed.crc);
-      streamed.bytes += content.length;
-      streamed.compressedBytes += data.length;
+      const { entry, offset } = streamed;
+      entry.crc = crc32(content, entry.crc);
+      entry.bytes += content.length;
+      entry.compressedBytes += data.length;
       streamed.dictionary = Buffer.from(content.subarray(-windowBytes));
       push(data);
       if (!last) return;
-      const { file, offset, zip64, crc, bytes, compressedBytes } = streamed;
-      const entry: ZipEntry = { ...file, crc, bytes, compressedBytes, deflated: true, streamed: true, zip64 };
       push(dataDescriptor(entry));
       record(entry, offset);
       streamed = undefined;

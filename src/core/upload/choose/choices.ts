@@ -21,7 +21,7 @@ export function leavingOut(choices: PathChoices): (path: string) => boolean {
   };
 }
 
-/** The choices for paths below a prefix (empty, or a folder's path), as paths relative to it. */
+/** The choices below a prefix (empty, or a folder's path), as paths relative to it. */
 export function choicesBelow(all: PathChoices, prefix: string): PathChoices {
   const below = Object.entries(all).filter(([path]) => isBelow(path, prefix));
   return Object.fromEntries(below.map(([path, choice]) => [path.slice(prefix.length), choice]));
@@ -35,7 +35,7 @@ export function replaceBelow(all: PathChoices, prefix: string, below: PathChoice
   ]);
 }
 
-/** The choices after a person decided whether a path is sent; `isIgnored` if ignore files or settings leave it out. A left-out folder above stays so. */
+/** The choices after a decision about a path; `isIgnored` if ignore files or settings leave it out. A left-out folder above stays so. */
 export function withChosen(
   choices: PathChoices,
   path: string,
@@ -51,7 +51,7 @@ export function withIncluded(choices: PathChoices, paths: readonly string[]): Pa
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }
 
-/** The choices after a person excluded paths: earlier choices no longer send them or what is below them. */
+/** Earlier choices no longer send these paths or what is below them. */
 export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
@@ -79,7 +79,7 @@ function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix);
 }
 
-/** A test for paths that are in a list, or below one of its folders (ending in `/`). */
+/** Also below a folder of the list (ending in `/`). */
 function among(paths: readonly string[]): (path: string) => boolean {
   return (path) => paths.some((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
 }
@@ -95,7 +95,7 @@ export interface FolderSum {
 
 const root: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
 
-/** The files and folders directly below a folder, or below the selection's root, in the selection's order. */
+/** What is directly below a folder, or below the selection's root, in the selection's order. */
 export function levelBelow(
   all: readonly SelectedFile[],
   { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = root,
@@ -120,7 +120,7 @@ export function levelBelow(
   return { folders: [...folders.values()], files: direct };
 }
 
-/** The ignore line for a relative path (a folder's ends in `/`). It matches no other path, except where a path has line breaks. */
+/** Matches no other path, except where a path has line breaks. */
 export function toIgnoreLine(path: string): string {
   const escaped = path
     .replace(/[\\*?[\]]/g, '\\$&')
@@ -130,10 +130,7 @@ export function toIgnoreLine(path: string): string {
 }
 
 /** Appends the lines that an ignore file lacks, which are returned as `added`. */
-export function withLines(
-  text: string,
-  lines: readonly string[],
-): { text: string; added: readonly string[] } {
+export function withLines(text: string, lines: readonly string[]) {
   const known = new Set(text.split(/\r?\n/));
   const added = [...new Set(lines)].filter((line) => !known.has(line));
   const start = text === '' || text.endsWith('\n') ? text : `${text}\n`;

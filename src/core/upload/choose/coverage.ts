@@ -18,7 +18,7 @@ export const coverageSchema = z.object({
   /** How many of the uploaded files stand for a content that Git LFS has elsewhere. */
   lfsPointers: z.optional(count),
 });
-/** How many files of one folder of a run, or of all its folders, it covers. */
+/** Of one folder of a run, or of all its folders. */
 export type Coverage = z.infer<typeof coverageSchema>;
 
 export function isUnread({ kind }: NotUploadedReason): boolean {
@@ -46,12 +46,8 @@ export function toCoverage(
   };
 }
 
-/** The coverage of all folders of a run; undefined unless it is known for each, as for a run that was started elsewhere. */
-export function coverageOf({
-  targets,
-}: {
-  readonly targets: readonly { readonly coverage?: Coverage | undefined }[];
-}): Coverage | undefined {
+/** Undefined unless the coverage is known for each folder. */
+export function coverageOf({ targets }: { targets: readonly { coverage?: Coverage | undefined }[] }) {
   const known = targets.flatMap(({ coverage }) => coverage ?? []);
   return known.length < targets.length ? undefined : known.reduce<Coverage | undefined>(add, undefined);
 }

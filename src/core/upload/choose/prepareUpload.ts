@@ -51,9 +51,9 @@ export interface StepProgress {
 }
 
 /**
- * A preparation selects the files of each folder, checks them for secrets, and applies what a person chose (`choices`). Only the first two steps read
- * the disk: `applyChoices` is repeated at each click. `previewModel` keeps the result current while the preview is open. The editor gives the steps,
- * with its settings.
+ * A preparation selects the files of each folder, checks them for secrets, and applies what a user
+ * chose (`choices`). Only the first two steps read the disk: `applyChoices` is repeated at each click.
+ * `previewModel` keeps the result current while the preview is open.
  */
 export interface PreparationSteps<F> {
   readonly choicesOf: (folder: F) => PathChoices;
@@ -81,7 +81,7 @@ export async function prepareFolders<F>(
   return prepared;
 }
 
-/** Selects the files of each folder, without a credential check. */
+/** Without a credential check. */
 export async function selectFolders<F>(
   folders: readonly F[],
   steps: PreparationSteps<F>,
@@ -156,9 +156,10 @@ export function applyChoices<F>(
 export const maxPackings = 3;
 
 /**
- * Compares the packed content, an archive for each folder, with the checked content, and checks files that differ once more. `isAsPacked`: all that
- * was packed has been checked and may be uploaded by the present decisions; otherwise `prepared` is to be packed. Only the SHA-256 of packed content
- * counts: contents and times on disk before and after prove nothing, since whole folders can be swapped in between.
+ * Checks packed files that differ from the checked content once more. `isAsPacked`: all that was
+ * packed has been checked and may be uploaded by the present decisions; otherwise `prepared` is to be
+ * packed. Only the SHA-256 of packed content counts: contents and times on disk before and after prove
+ * nothing, since whole folders can be swapped in between.
  */
 export async function checkPacked<F>(
   prepared: readonly Prepared<F>[],

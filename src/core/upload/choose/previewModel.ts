@@ -1,7 +1,7 @@
 import { includedBy } from './choices.ts';
 import { checkFiles, applyChoices, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepareUpload.ts'; // prettier-ignore
 
-export interface PreviewDeps<F> {
+interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
   /** `isNew` unless the same folders were just shown with other choices. */
   readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
@@ -9,7 +9,7 @@ export interface PreviewDeps<F> {
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
-/** What would be uploaded of some folders, updated with a person's choices. Shown before the credential check, which may take long. */
+/** What would be uploaded of some folders, by a user's choices. Shown before the credential check, which may take long. */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly Prepared<F>[] = [];
@@ -57,7 +57,6 @@ export class PreviewModel<F> {
     if (this.#shown.length > 0) await this.open(this.#shown.map(({ folder }) => folder));
   }
 
-  /** Reopens the preview without the folders that are gone. */
   async keepOnly(isPresent: (folder: F) => boolean): Promise<void> {
     const kept = this.#shown.filter(({ folder }) => isPresent(folder));
     if (kept.length === this.#shown.length) return;
@@ -100,7 +99,7 @@ export class PreviewModel<F> {
     this.#show(prepared, isNew);
   }
 
-  /** Checks all shown files for credentials, also those that a person adds meanwhile. */
+  /** Also what a user adds meanwhile. */
   async #check(progress: StepProgress): Promise<void> {
     const { signal } = progress;
     this.#checking = signal;

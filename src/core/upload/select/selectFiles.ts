@@ -36,9 +36,9 @@ export interface SelectOptions extends RuleOptions {
 }
 
 /**
- * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index, without links, nested repositories, and what
- * the person's excludes file, `.whiteboxignore` and `exclude` leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`,
- * `ignoreFileUnreadable`, `noAnswer`, or the signal's reason.
+ * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index,
+ * without links, nested repositories, and what the user's excludes file, `.whiteboxignore` and `exclude`
+ * leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -147,7 +147,6 @@ class Walk {
     }
   }
 
-  /** Opens a folder, or leaves it out as a whole. */
   async #enter(
     path: string,
     full: string,
@@ -171,7 +170,7 @@ class Walk {
     if (reason !== undefined && !entered.trackedOnly) this.#leaveOut(path || './', reason);
   }
 
-  /** Adds the rules of the folder's ignore files and nested repository; undefined for a nested repository that is not wanted. */
+  /** With the rules of the folder's ignore files and nested repository; undefined for one that is not wanted. */
   async #ownLayers(
     path: string,
     full: string,
@@ -260,9 +259,7 @@ class Walk {
 
   /** One object for all paths of a rule: there may be very many. */
   #byRule(kind: 'ignored' | 'ignoredButTracked', rule: IgnoreRule): Reason {
-    const known = this.#reasons[kind].get(rule);
-    if (known !== undefined) return known;
-    const reason = { kind, rule };
+    const reason = this.#reasons[kind].get(rule) ?? { kind, rule };
     this.#reasons[kind].set(rule, reason);
     return reason;
   }
@@ -294,10 +291,7 @@ function isRepositoryData(name: string): boolean {
   return /^(?:\.(?:git|repo|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
 }
 
-/**
- * True for a Git folder and all below it. In a bare repository's folder may be a working tree,
- * which is the `repository`.
- */
+/** Also below a Git folder. In a bare repository's folder may be a working tree: the `repository`. */
 async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
   for (let at = folder; at !== repository?.root; at = dirname(at)) {
     if (await isGitFolder(at)) return true;
