@@ -139,6 +139,8 @@ const watched = {
   trouble: z.optional(troubleSchema),
 };
 
+const maybeAccepted = { runId: z.optional(identifierSchema), dispatchedAt: z.optional(time) };
+
 const ended = {
   runId: identifierSchema,
   dispatchedAt: time,
@@ -191,8 +193,7 @@ export const runSchema = z.discriminatedUnion('state', [
     endedAt: time,
     /** True for a lost dispatch that a person abandoned: the run may continue on the service and spend credits. */
     mayStillRun: z.optional(z.boolean()),
-    runId: z.optional(identifierSchema),
-    dispatchedAt: z.optional(time),
+    ...maybeAccepted,
     exit: z.optional(exitSchema),
     exitedAt: z.optional(time),
     ranAt: z.optional(time),
@@ -202,8 +203,7 @@ export const runSchema = z.discriminatedUnion('state', [
     state: z.literal('failed'),
     endedAt: time,
     failure: failureSchema,
-    runId: z.optional(identifierSchema),
-    dispatchedAt: z.optional(time),
+    ...maybeAccepted,
   }),
   // Results from a file: nothing is on a service; base URL and organization are empty.
   z.extend(base, {
@@ -212,8 +212,7 @@ export const runSchema = z.discriminatedUnion('state', [
     importedFrom: z.string(),
     /** True if the run was aborted or cancelled before its export. */
     endedEarly: z.optional(z.boolean()),
-    runId: z.optional(identifierSchema),
-    dispatchedAt: z.optional(time),
+    ...maybeAccepted,
     exitedAt: z.optional(time),
     artifacts: z.array(artifactSchema),
   }),

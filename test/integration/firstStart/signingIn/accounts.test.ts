@@ -21,10 +21,17 @@ describe('the accounts', () => {
     lines = [];
   });
 
-  const accountsWith = (get: () => Promise<string | undefined>): Accounts => {
+  const accountsWith = (
+    get: () => Promise<string | undefined>,
+    store: (key: string, value: string) => Promise<void> = () => Promise.resolve(),
+  ): Accounts => {
     const write = (line: string): void => void lines.push(line);
     const log = { debug: write, info: write, warn: write, error: write };
-    const secrets = partly<vscode.SecretStorage>({ get, onDidChange: new vscode.EventEmitter().event });
+    const secrets = partly<vscode.SecretStorage>({
+      get,
+      store,
+      onDidChange: new vscode.EventEmitter().event,
+    });
     return new Accounts(secrets, { clock, log, random: () => 0.5 });
   };
 
@@ -61,7 +68,11 @@ describe('the accounts', () => {
     await setUserSettings({
       'whitebox.tokenCommand': [process.execPath, '-e', script, file, service().token],
     });
-    const accounts = accountsWith(() => Promise.resolve('expired-invented-token'));
+    let stored = 'expired-invented-token';
+    const accounts = accountsWith(
+      () => Promise.resolve(stored),
+      (_key, fresh) => Promise.resolve(void (stored = fresh)),
+    );
     await Promise.all([1, 2, 3].map(() => accounts.check(service(), {})));
     const refusals = service().requests.filter(({ status }) => status === 401);
     assert.deepEqual([refusals.length >= 3, await readFile(file, 'utf8')], [true, 'x']);
