@@ -20,6 +20,7 @@ import {
   type ServiceOptions,
   startService,
 } from '../../service/assessmentService.ts';
+import type { FaultAction, FaultRule } from '../../service/faults.ts';
 import { type Scope, tempFolder } from './tempFolder.ts';
 import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 
@@ -38,6 +39,11 @@ export interface Fixture {
   readonly untilSent: (path: string | RegExp, times: number) => Promise<void>;
   /** Lets time pass until the promise settles. */
   readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
+  /** Answers what matches by itself, instead of the service, until the returned function is called. */
+  readonly refuse: (
+    match: string | RegExp | FaultRule['match'],
+    reply: number | Omit<Extract<FaultAction, { kind: 'reply' }>, 'kind'>,
+  ) => () => void;
   /** Refuses every connection until the returned function is called. */
   readonly pullCable: () => () => void;
 }
@@ -116,6 +122,11 @@ export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Prom
       while (sent(path) < times) await clock.passUntil(clock.sleep(5_000), traffic);
     },
     passUntil: (promise) => clock.passUntil(promise, traffic),
+    refuse: (match, reply) =>
+      service.addFault({
+        match: typeof match === 'string' || match instanceof RegExp ? { path: match } : match,
+        before: { kind: 'reply', ...(typeof reply === 'number' ? { status: reply } : reply) },
+      }),
     pullCable,
   };
 }

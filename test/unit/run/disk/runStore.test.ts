@@ -45,20 +45,6 @@ describe('the run store', () => {
     assert.equal(store.all().length, runs.length);
   });
 
-  test('lists runs newest first', async (t) => {
-    const { store } = await storeWith(
-      t,
-      { ...named('c'), createdAt: 5 },
-      { ...named('b'), createdAt: 5 },
-      { ...named('a'), createdAt: 9 },
-      { ...named('d'), createdAt: 5 },
-    );
-    assert.deepEqual(
-      store.all().map(({ id }) => id),
-      ['a', 'd', 'c', 'b'],
-    );
-  });
-
   const damages: readonly (readonly [string, (text: string) => string])[] = [
     ['truncated', (text) => text.slice(0, text.length / 2)],
     ['emptied', () => ''],
@@ -169,19 +155,6 @@ describe('the run store', () => {
     await store.apply('one', { type: 'renamed', label: 'Monday', at: 6 });
     await store.apply('one', { type: 'abandoned', at: 7 });
     assert.deepEqual(lines, ['Run one: preparing → cancelled']);
-  });
-
-  test('loses nothing if two windows write in turns, at any speed', async (t) => {
-    const { root, store } = await storeWith(t, runOf.collecting);
-    const other = open(root).store;
-    for (let turn = 0; turn < 25; turn += 1) {
-      for (const [name, each] of Object.entries({ store, other })) {
-        const artifact = { name: `${name}-${String(turn)}` };
-        await each.apply(runOf.running.id, { type: 'artifactDownloaded', artifact, at: turn });
-      }
-    }
-    const run = await store.refresh(runOf.running.id);
-    assert.equal(run?.state === 'collecting' && run.artifacts?.length, 50);
   });
 
   test('F164 saves an event although a listener throws, tells the others, and logs the error', async (t) => {

@@ -80,10 +80,7 @@ describe('a cancellation', () => {
     const { fixture, window } = await setUpWindow(t);
     const stop = new AbortController();
     const headers = { 'retry-after': '110' };
-    fixture.service.addFault({
-      match: { path: '/dispatch', times: 1 },
-      before: { kind: 'reply', status: 429, headers },
-    });
+    fixture.refuse({ path: '/dispatch', times: 1 }, { status: 429, headers });
     const started = window.tracker.start(await window.assessment(), { signal: stop.signal });
     const began = fixture.clock.now();
     await eventually(

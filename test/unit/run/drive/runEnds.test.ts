@@ -51,8 +51,7 @@ describe('a run', () => {
       output: { kind: 'SUCCESS', successOutput },
       artifacts: Object.keys(contents).map((name) => ({ name })),
     };
-    const reply = { kind: 'reply' as const, status: 200, body: JSON.stringify(description) };
-    fixture.service.addFault({ match: { path: '/describe' }, before: reply });
+    fixture.refuse('/describe', { status: 200, body: JSON.stringify(description) });
     const run = await window.untilEnded(id);
     assert.ok(run.state === 'succeeded');
     const read = async (name: string | undefined): Promise<string> =>
@@ -114,8 +113,7 @@ describe('a run', () => {
     const odd = '\u001b[2K\u202eA\r\n[info] B\u0000';
     const shown = '\\u{001B}[2K\\u{202E}A [info] B\\u{0000}';
     const say = (path: string, said: object, nth = 1): void => {
-      const reply = { kind: 'reply' as const, status: 200, body: JSON.stringify(said) };
-      fixture.service.addFault({ match: { path, nth }, before: reply });
+      fixture.refuse({ path, nth }, { status: 200, body: JSON.stringify(said) });
     };
     const runId = `id${odd}`;
     say('/dispatch', { workflow_run_id: runId });
@@ -167,15 +165,6 @@ describe('a run', () => {
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
 
-  test('F60 that the service does not cancel continues and says so', async (t) => {
-    const { fixture, window, id } = await setUpRun(t);
-    fixture.service.addFault({ match: { path: '/cancel' }, before: { kind: 'reply', status: 409 } });
-    await assert.rejects(fixture.passUntil(window.tracker.cancel(id)), {
-      kind: 'conflict',
-    });
-    assert.equal(window.store.get(id)?.state, 'running');
-  });
-
   test('F60 that ends between the cancel and its effect has its true result', async (t) => {
     const fixture = await setUpFixture(t, { cancelDelayMs: 60_000 });
     const window = openWindow(t, fixture);
@@ -185,24 +174,6 @@ describe('a run', () => {
     await fixture.service.finishRun(runId);
     assert.equal((await window.untilEnded(id)).state, 'succeeded');
   });
-
-  for (const [where, path, status] of [
-    ['the service', /artifact-download-url$/, 403],
-    ['the service', /artifact-download-url$/, 404],
-    ['the service', /artifact-download-url$/, 409],
-    ['storage', /\/storage\//, 401],
-    ['storage', /\/storage\//, 404],
-  ] as const) {
-    test(`F67 gets its artifacts although ${where} answers ${String(status)} for a while`, async (t) => {
-      const { fixture, window, id, runId } = await setUpRun(t);
-      const heal = fixture.service.addFault({ match: { path }, before: { kind: 'reply', status } });
-      await fixture.service.finishRun(runId);
-      await fixture.untilSent(path, 3);
-      heal();
-      const run = await window.untilEnded(id);
-      assert.ok(run.state === 'succeeded' && run.artifacts.every(({ file }) => file !== undefined));
-    });
-  }
 
   test('F67 with an interrupted download is downloaded again in full', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);

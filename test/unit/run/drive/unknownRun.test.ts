@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import type { FaultRule } from '../../../service/faults.ts';
 import { storeWithHook, storeWithoutSpaceFor } from '../hookedStore.ts';
 import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
 import { endWithoutExit, seedUnknownRun, trackRemoteRun } from '../seededRuns.ts';
 import { accepted } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
-
-/** Refuses the dispatch, some times or always. */
-const refused = (reply: { status: number; headers?: Record<string, string> }, times?: number): FaultRule => ({
-  match: { path: '/dispatch', ...(times === undefined ? {} : { times }) },
-  before: { kind: 'reply', ...reply },
-});
 
 describe('an unknown run', () => {
   async function lose(t: TestContext) {
@@ -29,16 +22,6 @@ describe('an unknown run', () => {
     const run = window.store.get(id);
     assert.ok(run?.state === 'cancelled' && run.mayStillRun);
     assert.equal(fixture.service.files()[0]?.state, 'deleted');
-  });
-
-  test('continues with the run ID that the user found', async (t) => {
-    const { fixture, window, id } = await lose(t);
-    const [started] = fixture.service.runs();
-    await fixture.passUntil(window.tracker.giveRunId(id, started!.id));
-    await fixture.service.finishRun(started!.id);
-    const run = await window.untilState(id, 'succeeded');
-    assert.equal(run.runId, started!.id);
-    assert.equal(fixture.sent('/dispatch'), 1);
   });
 
   test('stays unknown if the service does not know the run ID', async (t) => {
@@ -71,8 +54,8 @@ describe('an unknown run', () => {
   });
 
   const refusals = [
-    ['is refused', (fixture: Fixture) => fixture.service.addFault(refused({ status: 403 }))],
-    ['gets a 429 for ever', (fixture: Fixture) => fixture.service.addFault(refused({ status: 429 }))],
+    ['is refused', (fixture: Fixture) => fixture.refuse('/dispatch', 403)],
+    ['gets a 429 for ever', (fixture: Fixture) => fixture.refuse('/dispatch', 429)],
     ['finds no network', (fixture: Fixture) => fixture.pullCable()],
   ] as const;
   for (const [what, refuse] of refusals) {
@@ -100,7 +83,7 @@ describe('an unknown run', () => {
   /** A second dispatch that waits after a 429, in the window that lost the first one. */
   async function waitAgain(t: TestContext) {
     const { fixture, window, id } = await lose(t);
-    fixture.service.addFault(refused({ status: 429, headers: { 'retry-after': '60' } }, 1));
+    fixture.refuse({ path: '/dispatch', times: 1 }, { status: 429, headers: { 'retry-after': '60' } });
     const stop = new AbortController();
     const again = window.tracker.resend(id, stop.signal);
     await eventually(

@@ -37,8 +37,7 @@ describe('a watched run', () => {
       const first = openWindow(t, fixture);
       const { id, runId } = await trackRemoteRun(fixture, first);
       await first.close();
-      if (status !== undefined)
-        fixture.service.addFault({ match: { path: '/describe' }, before: { kind: 'reply', status } });
+      if (status !== undefined) fixture.refuse('/describe', status);
       fixture.clock.advance(31 * 24 * 3600_000);
       await fixture.service.finishRun(runId);
       const second = openWindow(t, fixture);
@@ -178,10 +177,7 @@ describe('a watched run', () => {
       assert.equal(window.tracker.nextCheckAt(id), next);
     };
     await rename('Before the release');
-    fixture.service.addFault({
-      match: { path: /artifact-download-url$/ },
-      before: { kind: 'reply', status: 503 },
-    });
+    fixture.refuse(/artifact-download-url$/, 503);
     await fixture.service.finishRun(runId);
     await fixture.untilSent(/artifact-download-url$/, 4);
     await rename('After the release');

@@ -21,8 +21,10 @@ async function takeOver(fixture: Fixture, id: string): Promise<void> {
 /** A start whose dispatch got a 429 and waits for its retry. */
 async function startAndWait(t: TestContext) {
   const { fixture, window } = await setUpWindow(t);
-  const reply = { kind: 'reply' as const, status: 429, headers: { 'retry-after': String(waitMs / 1000) } };
-  fixture.service.addFault({ match: { path: '/dispatch', nth: 1 }, before: reply });
+  fixture.refuse(
+    { path: '/dispatch', nth: 1 },
+    { status: 429, headers: { 'retry-after': String(waitMs / 1000) } },
+  );
   const started = window.tracker.start(await window.assessment());
   await eventually(
     () => fixture.clock.slept.some((ms) => ms >= waitMs),

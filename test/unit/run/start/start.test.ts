@@ -42,7 +42,7 @@ describe('an interrupted start', () => {
       match: { path: '/cancel-upload' },
       before: { kind: 'reset' },
     });
-    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
+    fixture.refuse({ method: 'PUT' }, 400);
     const first = openWindow(t, fixture);
     const { id } = await first.start();
     assert.deepEqual(states(fixture), ['reserved']);
@@ -94,8 +94,7 @@ describe('an interrupted start', () => {
     const refused = await window.start();
     assert.equal(refused.state, 'failed');
     assert.deepEqual([refused.targets[0]?.upload?.state, states(fixture)], ['cancelled', ['cancelled']]);
-    const reply = { kind: 'reply' as const, status: 403 };
-    fixture.service.addFault({ match: { path: '/dispatch' }, before: reply });
+    fixture.refuse('/dispatch', { status: 403 });
     const unsent = await window.start();
     assert.deepEqual([unsent.targets[0]?.upload?.state, states(fixture)[1]], ['deleted', 'deleted']);
   });

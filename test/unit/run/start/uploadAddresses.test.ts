@@ -52,8 +52,7 @@ describe('an upload address', () => {
   ] as const)
     test(`F34 ${when} is given up after three, with no reservation left`, async (t) => {
       const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
-      const reply = { kind: 'reply' as const, status: 403, body, afterBodyBytes: 1 };
-      fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
+      fixture.refuse({ method: 'PUT' }, { status: 403, body, afterBodyBytes: 1 });
       const onUploading = (): void => fixture.clock.moveWall(movesMs);
       const run = await startWith(openWindow(t, fixture), fixture, { onUploading });
       assert.ok(run?.state === 'failed');
@@ -64,8 +63,7 @@ describe('an upload address', () => {
 
   test('F35 with too little validity left is renewed before bytes are sent again', async (t) => {
     const fixture = await setUpFixture(t, { uploadUrlSeconds: 100 });
-    const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '80' } };
-    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
+    fixture.refuse({ method: 'PUT', times: 1 }, { status: 503, headers: { 'retry-after': '80' } });
     const run = await openWindow(t, fixture).start();
     assert.equal(run.state, 'running');
     assert.deepEqual(
@@ -98,8 +96,7 @@ describe('an upload address', () => {
 
   test('F36 that expired is noticed despite a wall clock set back', async (t) => {
     const fixture = await setUpFixture(t, { clock: { now: () => 0 }, uploadUrlSeconds: 100 });
-    const reply = { kind: 'reply' as const, status: 503, headers: { 'retry-after': '110' } };
-    fixture.service.addFault({ match: { method: 'PUT', times: 1 }, before: reply });
+    fixture.refuse({ method: 'PUT', times: 1 }, { status: 503, headers: { 'retry-after': '110' } });
     let isSet = false;
     const onUploading = (): void => {
       if (!isSet) fixture.clock.moveWall(-24 * 3600_000);
@@ -147,8 +144,7 @@ describe('an upload address', () => {
     await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
     t.after(() => elsewhere.close());
     const location = `http://127.0.0.1:${String((elsewhere.address() as AddressInfo).port)}/put`;
-    const reply = { kind: 'reply' as const, status: 307, headers: { location } };
-    fixture.service.addFault({ match: { method: 'PUT' }, before: reply });
+    fixture.refuse({ method: 'PUT' }, { status: 307, headers: { location } });
     const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.deepEqual([run.failure.kind, run.failure.subject], ['redirected', 'files']);

@@ -105,10 +105,7 @@ describe('an upload', () => {
 
   test('F191 whose repeated confirmation a page answers with 409 is not confirmed, and the start ends', async (t) => {
     const { fixture, window } = await setUpWindow(t);
-    fixture.service.addFault({
-      match: { path: '/confirm-upload' },
-      before: { kind: 'reply', status: 409, body: '<html>' },
-    });
+    fixture.refuse('/confirm-upload', { status: 409, body: '<html>' });
     const run = await window.start();
     assert.ok(run.state === 'failed');
     assert.deepEqual(
@@ -119,8 +116,7 @@ describe('an upload', () => {
 
   test('whose confirmation the service refuses stops the start before its dispatch', async (t) => {
     const fixture = await setUpFixture(t);
-    const reply = { kind: 'reply' as const, status: 403 };
-    fixture.service.addFault({ match: { path: '/confirm-upload' }, before: reply });
+    fixture.refuse('/confirm-upload', { status: 403 });
     const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.deepEqual([run.failure.kind, fixture.sent('/dispatch')], ['forbidden', 0]);
@@ -128,8 +124,7 @@ describe('an upload', () => {
 
   test('F40 with three 5xx for the reservation stops the start, with the reason', async (t) => {
     const fixture = await setUpFixture(t);
-    const reply = { kind: 'reply' as const, status: 503, body: '{"message":"Down for maintenance."}' };
-    fixture.service.addFault({ match: { path: '/get-upload-url' }, before: reply });
+    fixture.refuse('/get-upload-url', { status: 503, body: '{"message":"Down for maintenance."}' });
     const run = await openWindow(t, fixture).start();
     assert.ok(run.state === 'failed');
     assert.deepEqual(

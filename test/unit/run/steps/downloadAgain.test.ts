@@ -39,10 +39,7 @@ describe('results of an ended run', () => {
         void worked.push([run.state, (await readdir(window.store.folderOf(id))).length]),
     });
     const worked: unknown[] = [];
-    const heal = fixture.service.addFault({
-      match: { path: /artifact-download-url$/ },
-      before: { kind: 'reply', status: 400 },
-    });
+    const heal = fixture.refuse(/artifact-download-url$/, 400);
     await fixture.service.finishRun(runId);
     await window.untilEnded(id);
     heal();
@@ -85,11 +82,7 @@ describe('results of an ended run', () => {
       const folder = window.store.folderOf(id);
       await writeFile(join(folder, 'findings.json'), '[]');
       const before = [window.store.get(id), (await readdir(folder)).toSorted()];
-      if (code === undefined)
-        fixture.service.addFault({
-          match: { path: /artifact-download-url$/, nth: 2 },
-          before: { kind: 'reply', status: 403 },
-        });
+      if (code === undefined) fixture.refuse({ path: /artifact-download-url$/, nth: 2 }, 403);
       else refuseRenames(t, code === 'EIO' ? /run\.json$/ : /report-\w+\.md$/, code);
       await assert.rejects(fixture.passUntil(window.tracker.downloadAgain(id)));
       assert.deepEqual([window.store.get(id), (await readdir(folder)).toSorted()], before);
@@ -118,10 +111,7 @@ describe('results of an ended run', () => {
     await window.untilEnded(id);
     await pass(fixture, 10_000);
     const before = window.store.get(id);
-    fixture.service.addFault({
-      match: { path: '/get-artifact-download-url' },
-      before: { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
-    });
+    fixture.refuse('/get-artifact-download-url', { status: 429, headers: { 'retry-after': '100' } });
     const began = fixture.clock.now();
     const stop = new AbortController();
     const again = window.tracker.downloadAgain(id, stop.signal);

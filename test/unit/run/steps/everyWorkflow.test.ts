@@ -78,7 +78,7 @@ for (const workflow of workflowIds) {
 
     test('with a refused dispatch has failed without a start', async (t) => {
       const fixture = await setUpFixture(t);
-      fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 403 } });
+      fixture.refuse('/dispatch', 403);
       const window = open(t, fixture);
       const run = await window.start(inputOf(workflow));
       assert.ok(run.state === 'failed');
@@ -132,10 +132,7 @@ describe('a blackbox run', () => {
       const fixture = await setUpFixture(t);
       const message = `No login with ${passwords.map(disguise).join(' and ')} at the shop.`;
       const body = JSON.stringify({ error: { message } });
-      fixture.service.addFault({
-        match: { path: '/dispatch' },
-        before: { kind: 'reply', status: 400, body },
-      });
+      fixture.refuse('/dispatch', { status: 400, body });
       const window = open(t, fixture);
       const run = await window.start(inputOf('blackbox-crawl'));
       assert.ok(run.state === 'failed');
@@ -146,10 +143,7 @@ describe('a blackbox run', () => {
     test(`F150 with a run ID that contains a password ${how} is unknown, and the ID is not stored`, async (t) => {
       const fixture = await setUpFixture(t);
       const body = JSON.stringify({ workflow_run_id: `run-${disguise(passwords[0]!)}-1` });
-      fixture.service.addFault({
-        match: { path: '/dispatch' },
-        before: { kind: 'reply', status: 200, body },
-      });
+      fixture.refuse('/dispatch', { status: 200, body });
       const window = open(t, fixture);
       const run = await window.start(inputOf('blackbox-crawl'));
       assert.equal(run.state, 'unknown');
@@ -173,7 +167,7 @@ describe('a blackbox run', () => {
   test('F150 keeps a run ID that contains a short password by chance', async (t) => {
     const fixture = await setUpFixture(t);
     const body = '{"workflow_run_id":"run-1234567-1"}';
-    fixture.service.addFault({ match: { path: '/dispatch' }, before: { kind: 'reply', status: 200, body } });
+    fixture.refuse('/dispatch', { status: 200, body });
     const window = openWindow(t, fixture, { passwords: ['1234567', '1234567'] });
     const run = await window.start(inputOf('blackbox-crawl'));
     assert.ok(run.state === 'running');

@@ -36,7 +36,7 @@ describe('a removed run', () => {
   test('after its end also deletes what could not be deleted from the service before', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heal = fixture.service.addFault({ match: { path: '/cancel-upload' }, before: { kind: 'reset' } });
-    fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 400 } });
+    fixture.refuse({ method: 'PUT' }, 400);
     const { id } = await window.start();
     assert.deepEqual(states(fixture), ['reserved']);
     heal();
@@ -48,10 +48,7 @@ describe('a removed run', () => {
   test('deletes a file that was confirmed without our knowledge, whatever the service answers to its cancel', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const heal = fixture.service.addFault({ match: { path: '/confirm-upload' }, after: { kind: 'reset' } });
-    const unknown = fixture.service.addFault({
-      match: { path: '/cancel-upload' },
-      before: { kind: 'reply', status: 404 },
-    });
+    const unknown = fixture.refuse('/cancel-upload', 404);
     t.after(unknown);
     const run = await window.start();
     heal();
@@ -64,7 +61,7 @@ describe('a removed run', () => {
   test('is kept with the reason if its file cannot be deleted, until the user leaves it; the log names the file', async (t) => {
     const { fixture, window } = await setUpWindow(t);
     const { id, targets } = await seedUnknownRun(fixture, window);
-    fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status: 403 } });
+    fixture.refuse('/delete', 403);
     const failure = await fixture.passUntil(window.tracker.remove(id));
     assert.equal(failure?.kind, 'forbidden');
     assert.deepEqual([window.store.get(id)?.state, await readdir(fixture.root)], ['cancelled', [id]]);

@@ -16,10 +16,6 @@ import { tempFolder } from '../tempFolder.ts';
 import { states } from '../uploads.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-/** Makes the service refuse deletions with this status. */
-const refuse = (fixture: Fixture, status: number): (() => void) =>
-  fixture.service.addFault({ match: { path: '/delete' }, before: { kind: 'reply', status } });
-
 /** Ends a run of the window on the service, and waits for its notification. */
 async function end(fixture: Fixture, window: RunWindow, run: RunIn<'running'>): Promise<void> {
   await fixture.service.finishRun(run.runId);
@@ -30,7 +26,7 @@ async function end(fixture: Fixture, window: RunWindow, run: RunIn<'running'>): 
 async function untidyRun(t: TestContext, status: number, options: WindowOptions = {}) {
   const { fixture, window } = await setUpWindow(t, options);
   const run = (await window.start()) as RunIn<'running'>;
-  const heal = refuse(fixture, status);
+  const heal = fixture.refuse('/delete', status);
   await end(fixture, window, run);
   assert.deepEqual(states(fixture), ['confirmed']);
   return { fixture, window, id: run.id, heal };

@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { FaultRule } from '../../../service/faults.ts';
-import { minuteMs, pass, stride } from '../passTime.ts';
+import { minuteMs, pass } from '../passTime.ts';
 import { openWindow, setUpWindow } from '../runWindow.ts';
-import { seedUnknownRun, setUpRun } from '../seededRuns.ts';
+import { setUpRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 
 const addresses = /artifact-download-url$/;
 
-/** Answers this operation with 429 and Retry-After, some times or always. */
-const limited = (path: string | RegExp, seconds: number, times?: number): FaultRule => ({
-  match: { path, ...(times === undefined ? {} : { times }) },
-  before: { kind: 'reply', status: 429, headers: { 'retry-after': String(seconds) } },
-});
+/** A 429 with this Retry-After. */
+const limited = (seconds: number) => ({ status: 429, headers: { 'retry-after': String(seconds) } });
 
 describe('a Retry-After answer', () => {
   test('F51 about one artifact delays all requests for artifacts', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
-    fixture.service.addFault({
-      match: { path: addresses, times: 1 },
-      before: { kind: 'reply', status: 500 },
-    });
-    const heal = fixture.service.addFault(limited(addresses, 3600));
+    fixture.refuse({ path: addresses, times: 1 }, 500);
+    const heal = fixture.refuse(addresses, limited(3600));
     await fixture.service.finishRun(runId);
     const run = await window.until(id, (each) => 'trouble' in each && each.trouble !== undefined);
     assert.equal('trouble' in run && run.trouble?.kind, 'rateLimited');
@@ -37,7 +30,7 @@ describe('a Retry-After answer', () => {
     const [target] = (await window.assessment()).targets;
     const run = await window.start({ targets: [target!, { ...target!, name: 'docs' }] });
     assert.ok(run.state === 'running');
-    const heal = fixture.service.addFault(limited('/delete', 36_000));
+    const heal = fixture.refuse('/delete', limited(36_000));
     await fixture.service.finishRun(run.runId);
     await window.untilEnded(run.id);
     await pass(fixture, minuteMs);
@@ -52,21 +45,5 @@ describe('a Retry-After answer', () => {
     await other.tracker.resume();
     await pass(fixture, minuteMs);
     assert.deepEqual(states(fixture), ['deleted', 'deleted']);
-  });
-
-  test('F51 F55 does not delay longer than its maximum after the clock was set back', async (t) => {
-    const { fixture, window } = await setUpWindow(t);
-    const { id } = await seedUnknownRun(fixture, window);
-    const day = 24 * 3600_000;
-    const retryAt = fixture.clock.now() + 10 * day;
-    await window.store.apply(id, {
-      type: 'stepFailed',
-      failure: { kind: 'rateLimited' },
-      retryAt,
-      at: retryAt - day,
-    });
-    await fixture.passUntil(window.tracker.abandon(id));
-    await stride(fixture, day + minuteMs);
-    assert.deepEqual(states(fixture), ['deleted']);
   });
 });

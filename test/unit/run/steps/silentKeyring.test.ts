@@ -6,7 +6,6 @@ import { Emitter } from '../../../../src/core/ports.ts';
 import { isLive, type Run } from '../../../../src/core/run/state/run.ts';
 import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import { silent } from '../../../silentLog.ts';
-import { minuteMs, stride } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
 
@@ -58,15 +57,5 @@ describe('F169 a run whose keyring does not answer', () => {
     await window.until(id, (run) => troubleOf(run) === undefined);
     assert.equal(fixture.sent('/describe'), asked + 1);
     assert.ok(fixture.clock.now() < next && fixture.clock.now() - now < 10_000, 'before the next check');
-  });
-
-  test('tries again by itself', async (t) => {
-    const { fixture, window, id, reads, heal } = await setUpSilentKeyring(t);
-    await stride(fixture, 60 * minuteMs);
-    const trouble = troubleOf(window.store.get(id));
-    assert.equal(trouble?.kind, 'secretStorage');
-    assert.ok(reads.length > 4, `${String(reads.length)} reads in an hour`);
-    heal();
-    await window.until(id, (run) => troubleOf(run) === undefined);
   });
 });
