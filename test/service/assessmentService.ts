@@ -8,7 +8,6 @@ import { blackboxAssessment, blackboxCrawl } from './blackbox/blackboxWorkflows.
 import { Faults, type FaultRule } from './faults.ts';
 import { listen, type LoggedRequest } from './httpServer.ts';
 import { InputFiles, type InputFile } from './inputFiles.ts';
-import { ABORT_CODES } from './invented.ts';
 import { documents, inputFileOperations, workflowOperations } from './operations.ts';
 import { jsonReply, Refusal } from './replies.ts';
 import { PresignedStorage, type Clock } from './storage.ts';
@@ -26,10 +25,6 @@ export interface ServiceOptions {
   readonly runDurationMs?: number;
   /** How long after cancel a run exits, by the clock; default 0. */
   readonly cancelDelayMs?: number;
-  /** How runs end unless `finishRun` says otherwise; default success. */
-  readonly outcome?: RunOutcome;
-  /** How cancelled runs end; default ABORTED with an invented code, since section 3 does not show it. */
-  readonly cancelOutcome?: RunOutcome;
   /** Storage per organization; default 8 GiB. */
   readonly capacityBytes?: number;
   /** Default 900. */
@@ -106,8 +101,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     downloadUrlSeconds: options.downloadUrlSeconds ?? 900,
     // The least that section 8 allows.
     retentionMs: 30 * DAY_MS,
-    outcome: options.outcome ?? { kind: 'success' },
-    cancelOutcome: options.cancelOutcome ?? { kind: 'aborted', code: ABORT_CODES.cancelled },
   });
 
   const operations = [

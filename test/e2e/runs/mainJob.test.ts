@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { playJob } from '../../demo/playJob.ts';
 import { eventually } from '../../host/workbench/eventually.ts';
 import { test } from '../fixtures.ts';
-import { ignoredSecret, startAssessment } from '../stage.ts';
+import { ignoredSecret } from '../stage.ts';
 
 test.describe.configure({ mode: 'serial' });
 test.use({ stageOptions: { service: { runDurationMs: 3_600_000 } } });
@@ -50,26 +50,4 @@ test('the report links to the code; report and details are restored after a relo
     [],
     'a notice that was shown does not come again',
   );
-});
-
-test('a run continues while VS Code is closed; its findings and one notification appear afterwards', async ({
-  service,
-  stage,
-}) => {
-  await startAssessment(stage);
-  await stage.closeWindows();
-  await service.finishRun(service.runs().at(-1)!.id);
-  const workbench = await stage.openWindow();
-  // The extension starts, takes over the run and polls at its next heartbeat, all after the window opened.
-  await workbench.notification('The assessment of shop has finished: 12 findings');
-  const problems = await eventually(workbench.problems, (rows) => rows.length === 12);
-  assert.ok(problems.every(({ source }) => source === 'Whitebox'));
-  assert.deepEqual(
-    (await workbench.notifications()).filter((message) => message.includes('has finished')),
-    ['The assessment of shop has finished: 12 findings.'],
-  );
-  const last = problems.at(-1);
-  assert.ok(last);
-  await workbench.openProblem(last.message);
-  await eventually(workbench.editor, (editor) => editor.title === last.file && editor.line === last.line);
 });

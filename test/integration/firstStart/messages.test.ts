@@ -61,11 +61,6 @@ describe('a message', () => {
       /\nConnection test failed \(service\): .* which may come from a proxy\. Text of the page: Too large$/,
     );
   });
-
-  it('F127 is on one line, with control characters made visible', async () => {
-    const text = await testConnection(400, { message: 'a\u001b[2K\u202eb\r\nc' });
-    assert.ok(text.includes('Message from the service: a\\u{001B}[2K\\u{202E}b c'), text);
-  });
 });
 
 type Described = readonly [

@@ -41,6 +41,9 @@ export interface RunExit {
   readonly contents: Contents;
 }
 
+/** The reference does not show how a cancelled run ends: its code is invented. */
+const cancelled: RunOutcome = { kind: 'aborted', code: ABORT_CODES.cancelled };
+
 /** A run as the service keeps it; times are milliseconds of the service's clock. */
 export interface Run {
   readonly id: string;
@@ -51,7 +54,6 @@ export interface Run {
   readonly dueAt: number;
   readonly stop: AbortController;
   outcome: RunOutcome;
-  readonly cancelOutcome: RunOutcome;
   result?: Contents | RunAborted;
   working: Promise<void>;
   cancelAt?: number;
@@ -67,7 +69,7 @@ export function isOver(run: Run, now: number): boolean {
 
 /** The end of a run that is over, or that is made to end, at this time (section 2.5). */
 export function exitOf(run: Run, at: number): RunExit {
-  const outcome = isCancelled(run, at) ? run.cancelOutcome : run.outcome;
+  const outcome = isCancelled(run, at) ? cancelled : run.outcome;
   if (outcome.kind === 'bare') return { at, contents: new Map() };
   if (outcome.kind === 'aborted') {
     const { code, detail, contents = {} } = outcome;

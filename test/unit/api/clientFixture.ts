@@ -25,7 +25,6 @@ export interface ClientChanges {
   readonly token?: TokenSource;
   readonly idle?: IdleLimits;
   readonly baseUrl?: string;
-  readonly random?: () => number;
   readonly now?: () => number;
   readonly monotonic?: () => number;
 }
@@ -76,7 +75,7 @@ export async function setUpClient(
     token: changes.token ?? fixedToken(service.token),
     clock,
     log: { debug: write, info: write, warn, error: write },
-    random: changes.random ?? (() => 0.5),
+    random: () => 0.5,
     ...(changes.idle === undefined ? {} : { idle: changes.idle }),
   });
   return { service, client, lines, warnings, waits };

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
-import type { IdleLimits } from '../../../src/core/api/http.ts';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
@@ -75,7 +74,6 @@ export interface WindowOptions {
   /** Instead of the token that `setToken` replaces. */
   readonly tokenSource?: TokenSource;
   readonly deleteSource?: boolean;
-  readonly idle?: IdleLimits;
   readonly random?: () => number;
   readonly workOut?: NonNullable<RunDeps['workOut']>;
   /** Answers at once by default. */
@@ -157,7 +155,6 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
     get: () => Promise.resolve(token),
     refresh: options.refresh ?? (() => Promise.resolve(undefined)),
   };
-  const idle = options.idle === undefined ? {} : { idle: options.idle };
   const passwordsOf = (input: Run['input']): readonly string[] =>
     input?.authentication === undefined ? [] : (options.passwords ?? []);
   const tracker = new RunTracker({
@@ -169,7 +166,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
     clientFor: ({ baseUrl, organizationId, input }) => {
       const passwords = (): Promise<readonly string[]> => Promise.resolve(passwordsOf(input));
       const options = { baseUrl, organizationId, passwords, token: source };
-      return new AssessmentClient({ ...options, clock, log, random, ...idle });
+      return new AssessmentClient({ ...options, clock, log, random });
     },
     passwordsOf: ({ input }) => {
       const passwords = passwordsOf(input);

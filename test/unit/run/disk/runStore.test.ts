@@ -45,6 +45,12 @@ describe('the run store', () => {
     assert.equal(store.all().length, runs.length);
   });
 
+  test('lists runs newest first', async (t) => {
+    const times = Object.entries({ c: 5, b: 5, a: 9, d: 5 });
+    const { store } = await storeWith(t, ...times.map(([id, createdAt]) => ({ ...named(id), createdAt })));
+    assert.equal(Array.from(store.all(), ({ id }) => id).join(' '), 'a d c b');
+  });
+
   const damages: readonly (readonly [string, (text: string) => string])[] = [
     ['truncated', (text) => text.slice(0, text.length / 2)],
     ['emptied', () => ''],

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { paths, select } from '../selecting.ts';
-import { gitSelects, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+import { select } from '../selecting.ts';
+import { plant, plantRepository, testPlace } from '../trees.ts';
 
 /** Sets of every kind; `é` and what follows are several bytes. */
 const sets = [
@@ -57,27 +57,3 @@ test(
 function asShown(path: string): string {
   return path.replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
 }
-
-test('F166 no set excludes more files than in Git', async (t) => {
-  const names = 'a.1 a.c a.] main.ts x^y xzy shared/{secret.md shared/]secret.md shared/asecret.md p/q'.split(
-    ' ',
-  );
-  const at = testRepository(t, Object.fromEntries(names.map((name) => [name, '']))); // prettier-ignore
-  const excluded: readonly [rule: string, names: readonly string[]][] = [
-    ['*.[[:digit:]]', ['a.1']],
-    ['*.[]]', ['a.]']],
-    ['x[\\^]y', ['x^y']],
-    ['[!]', []],
-    ['shared/[]{}]secret.md', ['shared/]secret.md', 'shared/{secret.md']],
-    ['*[\x01-\x1f]*', []],
-    ['p[/]q', []],
-    ['*.[[:bogus:]]', []],
-    ['*\n![[:lower:]]*/\n!shared/[![:punct:]]*', names.filter((name) => name !== 'shared/asecret.md').sort()],
-  ];
-  for (const [rule, expected] of excluded) {
-    plant(at.root, { '.git/info/exclude': `${rule}\n` });
-    const sent = await paths(at);
-    assert.deepEqual(names.filter((name) => !sent.includes(name)).sort(), expected, rule);
-    assert.deepEqual(sent, gitSelects(at), rule);
-  }
-});

@@ -1,15 +1,9 @@
-import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finders } from '../../../../src/core/upload/secrets/findSecrets.ts';
 import { riskyName, riskyNames } from '../../../../src/core/upload/secrets/riskyNames.ts';
-import { findTokens, maskMatch, maskToken } from '../../../../src/core/upload/secrets/tokenRules.ts';
-import { randomOf } from '../../../torture/seededValues.ts';
-import { seeds } from './secretSeeds.ts';
+import { findTokens, maskMatch } from '../../../../src/core/upload/secrets/tokenRules.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
-import { propertyRuns } from '../../core/propertyRuns.ts';
-
-const numRuns = propertyRuns(300);
 
 const findAssignments = (text: string, path: string) =>
   finders.flatMap((find) => find(text, path)).filter(({ rule }) => rule === 'assignment');
@@ -112,28 +106,6 @@ test('sample logins in connection URLs and commands, and keys of the AWS documen
     ),
   ])
     assert.deepEqual(findTokens(text), [], text);
-});
-
-test('at most two characters of a credential are shown', () => {
-  fc.assert(
-    fc.property(fc.integer(), (start) => {
-      for (const { secret, content, rule } of seeds(randomOf(start))) {
-        if (rule === 'private-key') continue;
-        const before = content.slice(0, content.indexOf(secret));
-        const prefix = /[^\s"'(=]*$/.exec(before)?.[0] ?? '';
-        for (const masked of [
-          maskToken(secret),
-          maskToken(prefix + secret),
-          maskMatch({ secret, name: 'A' }),
-        ]) {
-          const hidden = masked.replace(/^.*…/s, '');
-          assert.ok(hidden.length <= 2, `${rule}: ${masked}`);
-          assert.ok(!masked.includes(secret) && !masked.includes(secret.slice(0, 6)), `${rule}: ${masked}`);
-        }
-      }
-    }),
-    { numRuns: Math.ceil(numRuns / 60) },
-  );
 });
 
 test('hostile text is scanned in bounded time', { timeout: 200_000 }, () => {
