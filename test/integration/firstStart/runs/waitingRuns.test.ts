@@ -150,7 +150,7 @@ describe('runs that wait for the user', () => {
 
   it('F65 F99 of a newer version, and those that can’t be read, have rows that say so', async () => {
     const unread = (['newer', 'unreadable'] as const).map((state) => ({ state, id: state }));
-    const { tree } = showOf(partly<RunStore>({ ...storeOfRuns(), unread: () => unread }));
+    const { tree } = showOf(Object.assign(storeOfRuns(), { unread: () => unread }));
     const nodes = (await tree.getChildren()) ?? [];
     const rows = await Promise.all(nodes.map(async (node) => tree.getTreeItem(node)));
     assert.deepEqual(
