@@ -36,10 +36,7 @@ interface Deps {
   readonly log: Logger;
 }
 
-/**
- * Compares files of findings with their branch's base through VS Code's git extension, and again
- * after changes while the filter is on.
- */
+/** Compares through VS Code's git extension, and again after changes while the filter is on. */
 export class BranchComparison implements vscode.Disposable {
   readonly #deps: Deps;
   readonly #subscriptions: vscode.Disposable;

@@ -89,10 +89,7 @@ export async function withFocusedRows(
   return [rows[0] ?? first, rows];
 }
 
-/**
- * The API has no focused row: toggling its selection, and back, reveals it. Other selected rows
- * come, too, if it is selected.
- */
+/** The API has no focused row: toggling its selection, and back, reveals it. */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
@@ -109,8 +106,8 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
 }
 
 /**
- * The one in the active details; else those on the cursor's line, the narrowest first; else those
- * selected in the visible view.
+ * Active details count first; then the cursor's line, the narrowest first; then the view's
+ * selection.
  */
 function findingsHere({
   displayed,

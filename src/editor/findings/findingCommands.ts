@@ -128,7 +128,7 @@ function showNoUrl(): void {
   void showInformation(t('This finding has no URL.'));
 }
 
-/** The finding's author chose the URL: a person sees all of it first. */
+/** The finding's author chose the URL. */
 export async function openUrl({ finding: { url } }: ShownFinding): Promise<void> {
   if (url === undefined) {
     showNoUrl();

@@ -22,8 +22,8 @@ export interface Base {
 }
 
 /**
- * The merge base with the picked branch, else with the default branch or its upstream. Throws
- * `noAnswer` where Git does not tell: then it is asked again.
+ * The merge base is with the picked branch, else the default one or its upstream. Throws
+ * `noAnswer`.
  */
 export async function findBase(
   repository: GitRepository,

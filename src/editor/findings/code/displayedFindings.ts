@@ -8,7 +8,6 @@ import { readDisplaySettings } from '../../settings.ts';
 
 const gatherMs = 50;
 
-/** Collected on the first call after a change. */
 export class DisplayedFindings implements vscode.Disposable {
   readonly #findings: FindingStore;
   readonly #changes = new vscode.EventEmitter<void>();

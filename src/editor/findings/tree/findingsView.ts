@@ -106,7 +106,7 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   return applyFilter([...shown, ...absent], display, filtering.passes);
 }
 
-/** A decision without a finding that is shown is not counted: nobody can accept it here. */
+/** Nobody can accept a decision without a finding here. */
 function proposalsIn(findings: FindingStore) {
   return [...findings.sharedDecisions()].flatMap(([folder, decisions]) => {
     const count = decisions.filter(({ about }) => about !== undefined).length;
