@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { isSamePath, pathKey } from '../paths.ts';
@@ -173,7 +174,7 @@ export class FindingStore implements Disposable {
   ): Promise<T> {
     const step = async (): Promise<T> => {
       const view = await work(this.#views.get(id));
-      if (view !== undefined) this.#put(view);
+      if (view !== undefined) await this.#put(view);
       return view;
     };
     const done = (this.#steps.get(id) ?? Promise.resolve()).then(step);
@@ -182,10 +183,12 @@ export class FindingStore implements Disposable {
     return done;
   }
 
-  #put(view: RunView): void {
+  async #put(view: RunView): Promise<void> {
     const { id } = view.run;
     const isKept = this.#wantedIds().has(id) || view.failure !== undefined;
-    if (this.#views.get(id) !== (isKept ? view : undefined)) this.#replace([...this.#views.values(), view]);
+    if (this.#views.get(id) === (isKept ? view : undefined)) return;
+    this.#replace([...this.#views.values(), view]);
+    await setImmediate(); // showing 10,000 findings takes long
   }
 
   /** It does only what has changed or is not known. */
@@ -198,15 +201,13 @@ export class FindingStore implements Disposable {
       await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
       const view = await readView(run, former, this.#deps, signal);
       // So that its findings are shown before its files are found.
-      if (former?.head === undefined) this.#put(view);
+      if (former?.head === undefined) await this.#put(view);
       return this.#withOwners(await locateUnread(view, this.#deps));
     });
   }
 
-  /** Owners take a worker: the view is shown before. */
   #withOwners(view: RunView): Promise<RunView> {
-    this.#put(view);
-    return addOwners(view, this.#deps);
+    return addOwners(view, this.#deps, () => this.#put(view));
   }
 
   /** Paths are absolute. */

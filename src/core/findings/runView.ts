@@ -7,16 +7,17 @@ import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
-import type { FolderCalls } from '../yieldingWork.ts';
+import { type FolderCalls, lazily } from '../yieldingWork.ts';
 import type { Place } from './finding.ts';
 import { allNamesOf } from './identity.ts';
-import type { EditorTexts } from './place/currentPlaces.ts';
+import type { EditorTexts, LocatedFile } from './place/currentPlaces.ts';
 import { type MappingMemory, type PathMapping, readMappings } from './place/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
 import {
   findingsOfRun,
   type Follow,
   type Located,
+  locatedAsSent,
   locateFindings,
   type LocateOptions,
   placesOf,
@@ -41,7 +42,7 @@ export interface RunView extends Located {
   readonly head?: ResultHead | undefined;
   /** What the run reports, then what only earlier runs report. */
   readonly found: readonly ResultFinding[];
-  readonly names: ReadonlySet<string>;
+  readonly names: () => ReadonlySet<string>;
   readonly owners: FoundOwners | 'unknown';
 }
 
@@ -56,7 +57,7 @@ export interface ViewSource extends ResultSource {
 
 const none = new Set<string>();
 const nothing = {
-  ...{ found: [], names: none, places: new Map(), unread: none, missing: none },
+  ...{ found: [], names: () => none, places: new Map(), unread: none, missing: none },
   owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
@@ -97,25 +98,24 @@ export function toFailedView(run: Run, error: unknown, log: Logger): RunView {
 
 export function toView(run: Run, { head, findings, absent }: RunResult): RunView {
   const found = [...findings, ...absent.filter(({ verdict }) => verdict !== undefined)];
-  return asUploaded({ run, head, found, names: allNamesOf([...findings, ...absent]) });
+  return asUploaded({ run, head, found, names: lazily(() => allNamesOf([...findings, ...absent])) });
 }
 
 export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names'>): RunView {
   const places = new Map<Place, ShownPlace>();
+  const drift = 'unknown';
   const unread = new Set<string>();
-  const files = new Map<SentFile, string>();
+  const files = new Map<SentFile, LocatedFile>();
   for (const { finding, sent: sentFiles, home } of view.found) {
     unread.add(home);
     for (const [at, reported] of finding.places.entries()) {
       const sent = sentFiles[at];
       if (sent === undefined) continue;
-      const { target, folder, path } = sent;
-      const file = files.get(sent) ?? join(folder, ...path.split('/'));
+      const file = files.get(sent) ?? locatedAsSent(sent);
       files.set(sent, file);
-      unread.add(folder);
+      unread.add(sent.folder);
       const { startLine, endLine, startColumn, endColumn } = reported;
-      const lines = { startLine, endLine, startColumn, endColumn };
-      places.set(reported, { file, folder, target, path, sent, ...lines, reported, drift: 'unknown' });
+      places.set(reported, { ...file, startLine, endLine, startColumn, endColumn, reported, drift });
     }
   }
   return { ...view, failure: undefined, places, unread, missing: new Set(), owners: 'unknown' };
@@ -222,11 +222,17 @@ export function forgetOwners(view: RunView, changed: ReadonlySet<string>): RunVi
   return mayHaveChanged ? { ...view, owners: 'unknown' } : view;
 }
 
-export async function addOwners(view: RunView, source: ViewSource): Promise<RunView> {
+/** Calls `onWait` before it asks a worker. */
+export async function addOwners(
+  view: RunView,
+  source: ViewSource,
+  onWait: () => Promise<void> = () => Promise.resolve(),
+): Promise<RunView> {
   const { run, found, owners, unread } = view;
   if (owners !== 'unknown' && !owners.isPartial) return view;
   try {
     if (!(await haveOwners(view, source))) return { ...view, owners: nothing.owners };
+    await onWait();
     const main = found.flatMap((each) => mainPlaceOf({ ...each, places: placesOf(each, view) }) ?? []);
     const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
     const now = await askForOwners(files, source);

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { asUnknown } from '../../errors.ts';
 import { markOf } from '../../files.ts';
@@ -65,10 +66,14 @@ function locateIn({
   };
 }
 
-function keyOfFile([place, sent]: PlaceAsSent): string {
-  return sent === undefined
-    ? `${place.path}\0${String(place.targetIndex)}`
-    : `${String(sent.target)}\0${sent.path}`;
+function keyOfFile([place, sent]: PlaceAsSent): SentFile | string {
+  return sent ?? `${place.path}\0${String(place.targetIndex)}`;
+}
+
+/** A file that is where it was when it was sent. */
+export function locatedAsSent(sent: SentFile): LocatedFile {
+  const { target, folder, path } = sent;
+  return { file: join(folder, ...path.split('/')), folder, target, path, sent };
 }
 
 export interface Located {
@@ -99,6 +104,7 @@ const filesAtOnce = 16;
 interface FileToFind {
   readonly run: string;
   readonly folders: readonly string[];
+  readonly named: SentFile | undefined;
   readonly places: readonly Place[];
   readonly locate: () => Promise<LocatedFile | undefined>;
 }
@@ -117,6 +123,7 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
     group.slice(0, 1).map((first) => ({
       run: id,
       folders: foldersOf(first[1]),
+      named: first[1],
       places: group.map(([place]) => place),
       locate: () => locate(first),
     })),
@@ -131,11 +138,12 @@ export async function locateFindings(
 ): Promise<Located> {
   const texts = textsNow();
   const [places, unread, missing] = [new Map(former.places), new Set<string>(), new Set<string>()];
-  const put = ({ file, places: reported }: PlacesOfFile, now: CurrentPlaces): void => {
-    for (const [at, place] of reported.entries()) {
-      const here = { ...file, drift: 'unknown' as const, ...now.places[at], isChanged: now.isChanged };
-      const shown = { ...here, reported: place };
-      if (!isDeepStrictEqual(places.get(place), shown)) places.set(place, shown);
+  const put = ({ file, places: ofFile }: PlacesOfFile, { places: now, isChanged }: CurrentPlaces): void => {
+    for (const [at, reported] of ofFile.entries()) {
+      const { startLine, endLine, startColumn, endColumn, drift } = now[at] ?? { drift: 'unknown' };
+      // A second spread would take five times as long.
+      const shown = { ...file, startLine, endLine, startColumn, endColumn, reported, drift, isChanged };
+      if (!isDeepStrictEqual(places.get(reported), shown)) places.set(reported, shown);
     }
   };
   // Runs report the same files.
@@ -149,8 +157,9 @@ export async function locateFindings(
     (folder) => folder,
   );
   const toFollow: PlacesOfFile[] = [];
-  const find = async ({ run, folders, places: reported, locate }: FileToFind): Promise<void> => {
-    const file = await locate();
+  const find = async ({ run, folders, named, places: reported, locate }: FileToFind): Promise<void> => {
+    const uploaded = named && locatedAsSent(named);
+    const file = uploaded && (await isAsSent(uploaded)) ? uploaded : await locate();
     if (file !== undefined) {
       const found = { run, file, places: reported };
       const asSent = !texts.edited.has(pathKey(file.file)) && (await isAsSent(file));

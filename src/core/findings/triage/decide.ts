@@ -1,5 +1,6 @@
 import type { Run } from '../../run/state/run.ts';
 import { isReported, type ResultFinding } from '../result/result.ts';
+import type { RunView } from '../runView.ts';
 import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
 import { countsIn, type Decidable, type TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
@@ -10,7 +11,7 @@ type Decisions = Pick<TriageStore, 'get' | 'alike'>;
 export function decide(
   found: ResultFinding,
   run: Run,
-  { places, names }: { readonly places: readonly ShownPlace[]; readonly names?: ReadonlySet<string> },
+  { places, names }: { readonly places: readonly ShownPlace[]; readonly names?: RunView['names'] },
   decisions: Decisions,
 ): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
   const { finding, maybe, verdict } = found;
@@ -32,7 +33,7 @@ export function decide(
   // About a finding like it whose name this run's result does not have: the runs that reported it may have been removed.
   const alike = (): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.alike(folder, found.fingerprint) ?? []);
-  const ofLost = names === undefined ? [] : alike().filter(({ name }) => !names.has(name));
+  const ofLost = names === undefined ? [] : alike().filter(({ name }) => !names().has(name));
   const earlier = isOutdated
     ? latest
     : [latestOf(all), ...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);

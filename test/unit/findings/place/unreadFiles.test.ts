@@ -55,7 +55,7 @@ test('F201 findings in a folder that does not answer are as reported, and it get
     return new Promise(() => undefined);
   };
   const locate: Locate = () => calls.ask(folder, neverAnswer);
-  const uploaded = asUploaded({ run, found, names: new Set() });
+  const uploaded = asUploaded({ run, found, names: () => new Set() });
   const located = await locateFindings([{ run, runFolder: '', locate, found }], uploaded, {
     texts: () => ({ edited: new Map(), encodings: utf8Only }),
     follow: () => Promise.resolve([]),
