@@ -47,6 +47,11 @@ export function statusLines(run: Run, deps: StatusDeps): string[] {
 
 /** What happens next with an unfinished run, and when; nothing where this window doesn't know. */
 export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
+  if (isFinal(run) || run.state === 'unknown') return [];
+  if (!vscode.workspace.isTrusted)
+    return [
+      t('This window is in Restricted Mode, so it doesn’t check runs. To check runs, trust this workspace.'),
+    ];
   if (isLive(run)) return nextCheck(run, deps);
   switch (run.state) {
     case 'preparing':
@@ -55,8 +60,6 @@ export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>)
         : [];
     case 'dispatching':
       return [t('VS Code is waiting for the response to the start request.')];
-    default:
-      return [];
   }
 }
 

@@ -8,6 +8,7 @@ import { silent } from '../../../silentLog.ts';
 import { runOf } from '../../../unit/run/sampleRuns.ts';
 import { watchMessages } from '../../dialogs.ts';
 import { clockAt, partly, storeOfFindings, storeOfRuns } from '../../doubles.ts';
+import { inRestrictedMode } from '../../restrictedMode.ts';
 import { showOf } from '../../shownRuns.ts';
 
 const minute = 60_000;
@@ -99,6 +100,13 @@ describe('what is known of a run in progress', () => {
     ] as const) {
       const [, first] = await showOf(storeOfRuns(run), { clock, ...due }).rowsOf(run.id);
       assert.equal(first?.label, said);
+    }
+  });
+
+  it('names the trust that a window in Restricted Mode lacks, which checks no run', async () => {
+    for (const run of [running, runOf.collecting, runOf.dispatching]) {
+      const first = await inRestrictedMode(async () => (await show(run).rowsOf(run.id))[1]);
+      assert.match(first?.label as string, /^This window is in Restricted Mode/);
     }
   });
 
