@@ -36,42 +36,20 @@ export interface Invented extends Partial<Finding> {
   readonly owners?: ShownFinding['owners'];
 }
 
+const title = 'Invented finding';
+const usual = { index: 0, id: 'WB-1', title, severity: 'high', summary: '', places: [], cwes: [] } as const;
+
 /** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
-export function invent({
-  at,
-  state = 'open',
-  verdict,
-  evidence,
-  owners,
-  ...finding
-}: Invented = {}): DetailedFinding {
+export function invent(invented: Invented = {}): DetailedFinding {
+  const { at, state = 'open', verdict, evidence, owners, ...finding } = invented;
   const { drift = 'same' } = at ?? {};
+  const folder = '/home/dev/shop';
+  const place = at && { path: at.path, startLine: at.line, reported: { path: at.path }, target: 0, folder };
   return {
     run,
-    finding: {
-      index: 0,
-      id: 'WB-1',
-      title: 'Invented finding',
-      severity: 'high',
-      summary: '',
-      places: [],
-      cwes: [],
-      ...finding,
-    },
+    finding: { ...usual, ...finding },
     places:
-      at === undefined || drift === 'none'
-        ? []
-        : [
-            {
-              file: `/home/dev/shop/${at.path}`,
-              folder: '/home/dev/shop',
-              target: 0,
-              path: at.path,
-              startLine: at.line,
-              reported: { path: at.path },
-              drift,
-            },
-          ],
+      place === undefined || drift === 'none' ? [] : [{ ...place, file: `${folder}/${place.path}`, drift }],
     details: { description: '', recommendation: '', blocks: [], places: [] },
     folder: undefined,
     ...identityFor('invented', finding.index),

@@ -3,7 +3,6 @@ import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 
-/** Changes on disk come in bursts. */
 const gatherMs = 100;
 /** While a person types, VS Code moves the squiggles itself. */
 const restMs = 300;

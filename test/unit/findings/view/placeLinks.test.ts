@@ -42,11 +42,8 @@ test('a place whose code is gone yields to an existing one with the same reporte
   const gone = shownPlace('a.ts', 3, { startLine: 4, drift: 'gone' });
   const there = shownPlace('a.ts', 5, { startLine: 4, drift: 'moved' });
   assert.equal(placeLinks([gone]).get('a.ts:4'), gone.places[0]);
-  for (const shown of [
-    [gone, there],
-    [there, gone],
-  ])
-    assert.equal(placeLinks(shown).get('a.ts:4'), there.places[0]);
+  assert.equal(placeLinks([gone, there]).get('a.ts:4'), there.places[0]);
+  assert.equal(placeLinks([there, gone]).get('a.ts:4'), there.places[0]);
   assert.equal(placeLinks([gone, there, shownPlace('a.ts', 4)]).has('a.ts:4'), false);
 });
 
