@@ -26,7 +26,7 @@ export interface SampleDeps extends LeaseDeps {
 }
 
 /** `from` is the folder `examples/sample` of the extension. */
-export interface SampleSource {
+interface SampleSource {
   readonly from: string;
   readonly language: 'english' | 'japanese';
 }

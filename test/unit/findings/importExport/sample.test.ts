@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { attackPathOf } from '../../../../src/core/findings/finding.ts';
 import { isSample, makeSample } from '../../../../src/core/findings/importExport/sample.ts';
 import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
 import { acceptanceEnd } from '../../../../src/core/findings/triage/triage.ts';
@@ -51,8 +52,8 @@ describe('the sample', () => {
     );
     const missing = store.all().find(({ finding }) => finding.id === 'S-10');
     assert.deepEqual(
-      new Set(missing?.places.map(({ path: file, startLine }) => `${file}:${String(startLine)}`)),
-      new Set(['src/orders.js:22', 'src/server.js:12']),
+      attackPathOf(missing!.finding).map(({ path: file, startLine }) => `${file}:${String(startLine)}`),
+      ['src/server.js:12', 'src/orders.js:22'],
     );
     assert.deepEqual(missing?.owners, ['@sample-shop/orders']);
     assert.deepEqual(
