@@ -30,6 +30,11 @@ function inert(members: Members = {}): unknown {
 /** The values of context keys, by the last `setContext` of each. */
 const contexts = new Map<string, unknown>();
 const folders: { readonly uri: unknown }[] = [];
+/** What another extension’s `activate` gives, by the extension’s ID. */
+export const otherExtensions = new Map<string, Members>();
+const ofWindowState = new Set<(state: { readonly focused: boolean }) => void>();
+/** As a user does who turns to the window. */
+export const focusWindow = (): void => ofWindowState.forEach((listener) => listener({ focused: true }));
 
 const toUri = (fsPath: string): unknown => inert({ fsPath, path: fsPath, scheme: 'file' });
 
@@ -49,6 +54,18 @@ const stub = inert({
     getConfiguration: () => ({ get: (_: string, usual: unknown) => usual, inspect: () => undefined }),
   }),
   Uri: inert({ file: toUri }),
+  extensions: inert({
+    getExtension: (id: string) => {
+      const api = otherExtensions.get(id);
+      return api && { activate: () => Promise.resolve(api) };
+    },
+  }),
+  window: inert({
+    onDidChangeWindowState: (listener: (state: { readonly focused: boolean }) => void) => {
+      ofWindowState.add(listener);
+      return { dispose: () => ofWindowState.delete(listener) };
+    },
+  }),
   EventEmitter: class {
     readonly #listeners = new Set<(value: unknown) => void>();
     readonly event = (listener: (value: unknown) => void) => {
