@@ -74,6 +74,7 @@ describe('a findings file that could not be read', () => {
   /** A window of a new fixture that shows a run with this findings file, and how often a worker has read it. */
   async function setUp(t: Parameters<typeof setUpFindings>[0], content: string, isSlow = false) {
     const fixture = await setUpFindings(t, 'shop');
+    fixture.store.dispose(); // it would read the run, too
     const run = await fixture.storeRun(['shop'], content);
     const [worker, log, go] = ['worker.cjs', 'log', 'go'].map((name) => path.join(fixture.root, name));
     const code = `const { appendFileSync, existsSync } = require('node:fs');
