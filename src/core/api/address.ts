@@ -15,7 +15,7 @@ const thisNetwork = networks(
   'fd20:ce::254/128',
 );
 
-/** Reads a base URL, with or without `/v1` or a slash, into the form `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
+/** Into the form `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
 export function toBaseUrl(text: string): string {
   const address = text.trim();
   // `localhost:9000` would be read as a scheme and a path.

@@ -6,7 +6,7 @@ import { untilAborted } from '../yieldingWork.ts';
 export interface TokenSource {
   /** Undefined when a person must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
-  /** After a 401: another token, if any. Throws `tokenCommand` where the command printed none, or the same one (`detail`: `sameToken`). */
+  /** After a 401. Throws `tokenCommand` where the command prints none, or the same (`sameToken`). */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 

@@ -91,7 +91,7 @@ export function isExhausted(code: string | undefined): boolean {
 /** Node's codes of TLS and of certificate checks: with an underscore, and neither a resolver's nor Node's other ones. */
 const ofTls = /^(?:EPROTO$|UNSPECIFIED$|(?!EAI_|ERR_(?!TLS|SSL))[A-Z]+_)/;
 
-/** Until the connection is ready, nothing of the request has left; afterwards the service may have it, whatever the code. */
+/** Once the connection is ready, the service may have the request, whatever the code. */
 export function transportFailure(error: unknown, { origin }: URL, isReady: boolean): Error {
   if (error instanceof AssessmentError) return error;
   const code = systemCode(error);

@@ -121,7 +121,7 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Watches a run of the service; throws when the service does not know it. Returns a run that is listed already, without asking. */
+  /** Throws when the service does not know the run; one that is listed already is not asked about. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -188,7 +188,7 @@ export class RunTracker implements Disposable {
     if (run !== undefined) await this.#window.driveOn(id);
   }
 
-  /** For a run that no longer answers; the service may still run it. Throws `changedMeanwhile` when it answers again, or has ended. */
+  /** Throws `changedMeanwhile` for a run that answers again, or has ended. */
   async stopWatching(id: string): Promise<void> {
     const { store, clock, log } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'unwatched', at: clock.now() });

@@ -40,7 +40,7 @@ export interface SourceFile {
 
 const attempts = 3;
 
-/** Reads a file below `root` (a path free of links), up to three times: `read` returns undefined if the file has changed meanwhile. */
+/** `root` is free of links. Tries three times: `read` returns undefined if the file has changed. */
 export async function readSource<T>(
   root: string,
   path: string,

@@ -47,7 +47,7 @@ const tasksPerWorker = 2;
 /** Bounds the finished tasks that wait for an earlier one, and their memory. */
 const windowPerWorker = 8;
 
-/** Cuts files into tasks: after 128 files or `taskBytes`, and before a file of `largeBytes`. The cuts depend on the list only. */
+/** After 128 files or `taskBytes`, and before a file of `largeBytes`: cuts depend on the list only. */
 export function cutTasks(
   files: readonly SelectedFile[],
   taskBytes: number,

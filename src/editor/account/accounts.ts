@@ -18,7 +18,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
 
-/** Whether the account in the settings has a token or a token command; `unavailable` while the secret storage fails. */
+/** Of the account in the settings; `unavailable` while the secret storage fails. */
 export type SignInState = 'signedIn' | 'signedOut' | 'unavailable';
 
 interface ClientDeps {
@@ -75,7 +75,7 @@ export class Accounts {
     return this.#state;
   }
 
-  /** Checks a token (by default the stored one) by the first operation of an assessment: reserves an upload, and cancels it. */
+  /** Reserves an upload, as an assessment does first, and cancels it; by default with the stored token. */
   async check(
     destination: Destination,
     { token, signal }: { token?: string; signal?: AbortSignal },
@@ -119,7 +119,7 @@ export class Accounts {
     });
   }
 
-  /** Deletes all tokens, but not the passwords of applications, which are in the same storage. False if there are none. */
+  /** The passwords of applications, in the same storage, stay. False if there are no tokens. */
   async deleteAll(): Promise<boolean> {
     const tokens = (await this.#secrets.keys()).filter((key) => readTokenKey(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);

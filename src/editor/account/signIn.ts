@@ -166,7 +166,7 @@ function ask(
   });
 }
 
-/** Opens the walkthrough; its first step answers the question. VS Code 1.108 opens a different walkthrough if a step is named. */
+/** The first step answers. VS Code 1.108 opens a different walkthrough if a step is named. */
 async function showHelp(): Promise<void> {
   const walkthrough = `${extensionId}#whitebox.gettingStarted`;
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough);

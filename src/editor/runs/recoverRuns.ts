@@ -83,7 +83,7 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
   for (const { runId } of lost) await notes.forget(runId);
 }
 
-/** Polls runs, now and at each focus, and offers to track lost runs. In Restricted Mode, waits until the workspace is trusted. */
+/** Polls runs, now and at each focus, and offers to track lost ones, once the workspace is trusted. */
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
   // Not awaited: the service may not answer.
@@ -101,7 +101,7 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   );
 }
 
-/** While runs can't be saved, says so above the Runs view, and once in a message. Called before the first reload, which may find the problem. */
+/** Above the Runs view, and once in a message. Called before the first reload, which may find it. */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let shown: string | undefined;
   let hasWarned = false;

@@ -199,7 +199,7 @@ interface KnownOfRun {
   readonly counts: FindingCounts | undefined;
 }
 
-/** A narrow view cuts a row, so the state and what needs a person come first. The row above names a whitebox run's folder. */
+/** The state and what needs a user come first. The row above names a whitebox run's folder. */
 function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: KnownOfRun): vscode.TreeItem {
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);

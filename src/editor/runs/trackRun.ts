@@ -65,7 +65,7 @@ export async function giveRunId(
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** Asks which unconfirmed start the ID belongs to: a second run with the ID would lose its source when the start is abandoned. */
+/** A second run with the ID would lose its source when the unconfirmed start is abandoned. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const hash = accountHash(account);
   const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);

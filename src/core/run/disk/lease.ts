@@ -28,7 +28,7 @@ const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /** The right to start or to drive a run, which one window at a time holds. It renews itself until it is released. */
 export interface Lease {
-  /** Aborted with `busyElsewhere` once another window has taken the lease over: then nothing more may be done under it. */
+  /** Aborted with `busyElsewhere` once another window has taken the lease over. */
   readonly lost: AbortSignal;
   /** Renews at once, before what may happen only once. Throws `busyElsewhere` where the lease is lost. */
   renew(): Promise<void>;
@@ -42,10 +42,10 @@ const releasedMs = Date.UTC(2000, 0, 1);
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes a lease, in a folder below that of its run; undefined while it is held, and without a run. The holder is the window
- * that made the file with the highest number. A takeover makes the next file with exclusive create, which one window wins;
- * the former holder then finds its file gone or not the newest. The last file stays after a release: numbers only grow, and
- * no window takes another's file for its own.
+ * Takes a lease, in a folder below that of its run; undefined while it is held, and without a run. The
+ * holder is the window that made the file with the highest number. A takeover makes the next file with
+ * exclusive create; the former holder then finds its file gone or not the newest. The last file stays
+ * after a release: numbers only grow, and no window takes another's file for its own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;
@@ -148,7 +148,7 @@ async function isHeld(path: string, clock: Clock): Promise<boolean> {
   return unchangedMs < deadMs || (unchangedMs < staleMs && !(await isOfDeadProcess(path)));
 }
 
-/** How long a window has seen it so. Of the time between two looks, `deadMs` count at most: the machine may have slept. */
+/** Of the time between two looks, `deadMs` count at most: the machine may have slept. */
 function msUnchanged(path: string, renewedMs: number, clock: Clock): number {
   const seenHere = sightings.get(clock) ?? new Map<string, Sighting>();
   sightings.set(clock, seenHere);

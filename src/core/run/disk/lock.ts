@@ -5,7 +5,7 @@ import { createExclusive, readIfThere } from '../../files.ts';
 import type { LeaseDeps } from './lease.ts';
 
 const retryMs = 10;
-/** A lock file that a waiting process has seen unchanged for this long is that of a dead one: a write takes milliseconds. */
+/** A lock file that is seen unchanged for so long is that of a dead process: a write takes milliseconds. */
 const staleMs = 10_000;
 
 /** What this process does under each lock, in order: its own callers need no turns on the disk. */
@@ -13,7 +13,7 @@ const queues = new Map<string, Promise<unknown>>();
 
 class LostLock extends Error {}
 
-/** Throws unless the lock is still held: asked right before a change, which `withLock` then tries again from its beginning. */
+/** Throws unless the lock is still held: `withLock` then begins again. Asked right before a change. */
 export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
 
 /**

@@ -267,7 +267,7 @@ export class RunStore {
     }
   }
 
-  /** The mark of a known journal that was not there a moment ago. Throws `storage` if all runs are gone: then the disk is. */
+  /** For a known journal that was not there. Throws `storage` if all runs are gone: then the disk is. */
   async #lookAgain(path: string): Promise<string | undefined> {
     await this.#clock.sleep(secondLookMs);
     const mark = await markOf(path);

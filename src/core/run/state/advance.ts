@@ -158,7 +158,7 @@ function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
   return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason, noticeDue: true };
 }
 
-/** For a run whose window has gone: an interrupted upload has failed, and an interrupted dispatch may have been accepted. */
+/** An interrupted upload has failed; an interrupted dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
   return run.state === 'preparing' ? toFailed(run, { kind: 'interrupted' }, at) : run;
@@ -221,7 +221,7 @@ function unwatched(run: LiveRun, at: number): Run {
   return { ...collected({ ...run, artifacts }, at), noticeDue: false, lacksRecord: true };
 }
 
-/** A refusal undoes only the cancellation that it answers: an earlier one, whose answer was lost, may have been accepted. */
+/** A refusal undoes only the cancellation that it answers: an earlier one may have been accepted. */
 function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Run {
   // It ended by itself while the cancellation was under way.
   if (run.state === 'collecting' && answer === 'refused' && run.cancelAskedAt === sentAt)

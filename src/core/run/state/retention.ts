@@ -4,7 +4,7 @@ import { lastGoodAnswerAt } from './trouble.ts';
 /** Of the local archives, which are source code. */
 export const maxArchiveAgeMs = 7 * dayMs;
 
-/** Until when (wall clock, ms) the service keeps a run's results: 30 days after it was last seen running; undefined without results. */
+/** By the wall clock, ms: 30 days after the run was last seen running; undefined without results. */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined

@@ -53,7 +53,7 @@ const uploadSchema = looseObject({
   /** The host that received it, when that is not the service's. */
   host: z.optional(z.string()),
 });
-/** The last known state of an input file on the service. `cancelled` and `deleted`: the service has confirmed its removal. */
+/** `cancelled` and `deleted`: the service has confirmed the file's removal. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
 const targetSchema = looseObject({
@@ -64,7 +64,7 @@ const targetSchema = looseObject({
   coverage: z.optional(coverageSchema),
   upload: z.optional(uploadSchema),
 });
-/** A folder of a run; for a whitebox run with its archive and the archive's upload. For a blackbox run, the name lists the hosts. */
+/** A folder of a run. For a blackbox run, the name lists the hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
 const exitSchema = looseObject({

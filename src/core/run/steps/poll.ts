@@ -73,7 +73,7 @@ function referencesIn(detail: unknown): { name: string; role: string }[] {
   });
 }
 
-/** A known role that refers to the artifact, else any; without a reference the name is the role, unless that is another artifact's role. */
+/** A known role first. Without a reference the name is the role, unless it is another artifact's. */
 function roleAmong(
   references: readonly { name: string; role: string }[],
   name: string,

@@ -22,8 +22,8 @@ export async function removeUploads(
 }
 
 /**
- * Removes one file: first by the call that fits its believed state, then by the other, since a call with a lost reply may have left it in that state.
- * It is gone if the deletion does not know it and the cancellation neither (404, or 409: no reservation).
+ * First by the call that fits the file's believed state, then by the other: a call with a lost reply
+ * may have changed it. The file is gone if neither call knows it (404, or 409: no reservation).
  */
 export async function removeFile(
   fileId: string,

@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { freeMemory, type SegmentBuilder, windowBytes } from './packing.ts';
 
-/** The time of every entry, in seconds since 1970 (1980-01-01, the earliest in a zip): equal content gives equal bytes. */
+/** Of every entry, so that equal content gives equal bytes: 1980-01-01, the earliest in a zip. */
 const fixedTime = 315_532_800;
 const block = 512;
 const maxOctalSize = 8 ** 11 - 1;

@@ -186,7 +186,7 @@ function sizesExtra(values: readonly number[]): Buffer {
   return extra;
 }
 
-/** Sets the offsets of central records, in place unless one grows. `offsets` count from `start`, where their task begins in the archive. */
+/** In place unless a record grows. `offsets` count from `start`, where their task begins. */
 export function placeCentral(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
   const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const pieces: Buffer[] = [];

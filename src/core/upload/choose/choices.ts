@@ -1,9 +1,9 @@
 import type { SelectedFile } from '../select/selection.ts';
 
-/** `include`: send what ignore files or settings leave out. `restore`: send it although the person left out a folder above it. */
+/** `include`: although rules exclude it. `restore`: although the user excluded a folder above it. */
 type Choice = 'include' | 'leaveOut' | 'restore';
 
-/** A person's choices by relative path, a folder's with `/` at the end. The choice for a path outweighs those for folders above it. */
+/** By relative path, a folder's with `/` at the end. A choice outweighs those for folders above. */
 export type PathChoices = Readonly<Record<string, Choice>>;
 
 export function includedBy(choices: PathChoices): string[] {
@@ -35,7 +35,7 @@ export function replaceBelow(all: PathChoices, prefix: string, below: PathChoice
   ]);
 }
 
-/** The choices after a decision about a path; `isIgnored` if ignore files or settings leave it out. A left-out folder above stays so. */
+/** `isIgnored` if rules exclude the path. An excluded folder above stays so. */
 export function withChosen(
   choices: PathChoices,
   path: string,

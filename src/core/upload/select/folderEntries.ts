@@ -25,7 +25,7 @@ export function reasonByType(path: string, { name, wellFormed, dirent }: FolderE
   return { kind: 'unusableName' };
 }
 
-/** Windows lists every entry of another kind (a cloud file, a deduplicated file) as a link: a look at the entry itself decides. */
+/** Windows lists every entry of another kind, such as a cloud file, as a link. */
 function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'dirent'> {
   const { name } = dirent;
   const stat = dirent.isSymbolicLink() ? lstatSync(join(folder, name), { throwIfNoEntry: false }) : undefined;
