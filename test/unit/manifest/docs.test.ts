@@ -125,10 +125,12 @@ test('the texts on screen are written as docs/terms.md says', () => {
   }
 });
 
-/** What is between backticks outside code blocks, in the docs for people who change the source. */
+const docs = globSync(['*.md', 'docs/*.md', 'skills/*/*.md', '.github/*.md'], { cwd: root });
+
+/** What is between backticks outside code blocks. docs/release.md has names of other tools. */
 function codeInDocs(): readonly string[] {
-  const docs = ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/change-map.md', 'docs/testing.md'];
   return docs.flatMap((file) => {
+    if (file.endsWith('release.md')) return [];
     const text = read(file).replaceAll(/```[^]*?```/g, '');
     return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
   });
@@ -154,22 +156,97 @@ test('every file and name of the source that the docs name exists', () => {
     }),
   );
   const sources = files.filter((file) => /\.(ts|mjs|json)$/.test(file) && !file.includes('node_modules'));
-  const words = new Set(sources.flatMap((file) => read(file).match(/[\w-]+/g) ?? []));
+  const texts = sources.map(read);
+  const words = new Set(texts.flatMap((text) => text.match(/[\w-]+/g) ?? []));
   const isKnown = (code: string): boolean => {
     const [, beforeMember = code, member = ''] = /^(.*)\.(\w+)$/.exec(code) ?? [];
     return (
       ends.has(code) ||
       (ends.has(beforeMember) && words.has(member)) ||
-      code.split('.').every((each) => words.has(each))
+      code.split('.').every((each) => words.has(each)) ||
+      (code.includes('/') && texts.some((text) => text.includes(`/${code}`) || text.includes(`'${code}`)))
     );
   };
-  const made = /^(dist|test-results|node_modules|\.vscode-test)(\/|$)/;
-  const named = codeInDocs().filter((code) => /^[\w.-]+(\/[\w.-]+)*$/.test(code) && !made.test(code));
-  assert.ok(named.length > 200);
+  const made = /^(dist|test-results|node_modules|\.vscode-test|User|\.vscode)(\/|$)/;
+  const named = codeInDocs().filter((code) => /^[\w.-]{2,}(\/[\w.-]+)*$/.test(code) && !made.test(code));
+  assert.ok(named.length > 500);
   assert.deepEqual(
     named.filter((code) => !isKnown(code)),
     [],
   );
+});
+
+test('every setting, command, and menu that the docs name is in the manifest', () => {
+  const known = JSON.stringify(manifest);
+  const named = docs.flatMap((file) => read(file).match(/(?<=`)whitebox\.[a-z][\w.]*(?=`)/gi) ?? []);
+  assert.ok(named.length > 25);
+  assert.deepEqual(
+    named.filter((name) => !known.includes(`"${name}"`)),
+    [],
+  );
+});
+
+test('every command and button that the docs name has this title', () => {
+  const titles = new Set([
+    ...Object.values(readJson('package.nls.json')),
+    ...Object.keys(readJson('l10n/bundle.l10n.ja.json')),
+  ]);
+  const named = docs.flatMap((file) => [...read(file).matchAll(/(\*{1,2})([^*\n]+…)\1/g)]);
+  const ours = named.flatMap(([, , title = '']) =>
+    /^(Extensions|Welcome|Developer): /.test(title) ? [] : title.replace('Whitebox: ', ''),
+  );
+  assert.ok(ours.length > 50);
+  assert.deepEqual(
+    ours.filter((title) => !titles.has(title)),
+    [],
+  );
+});
+
+/** The number that the pattern finds in a doc, in units of a constant of the source. */
+const numbers: readonly (readonly [doc: string, text: RegExp, source: string, name: string, unit: number])[] =
+  [
+    ['SECURITY.md', /every (\d+) seconds at first/, 'core/run/state/delays', 'minPollMs', 1_000],
+    ['SECURITY.md', /every (\d+) minutes eventually/, 'core/run/state/delays', 'maxPollMs', 60_000],
+    ['SECURITY.md', /password \((\d+) or more characters\)/, 'core/run/start/dispatch', 'minEchoLength', 1],
+    ['docs/api.md', /has at most (\d+) MB/, 'core/api/http', 'maxReplyBytes', 1024 * 1024],
+    ['docs/architecture.md', /first ([\d,]+) characters/, 'core/findings/identity', 'maxSnippet', 1],
+    ['docs/architecture.md', /has typed for (\d+) ms/, 'editor/findings/code/driftWatch', 'restMs', 1],
+    ['docs/architecture.md', /beat, every (\d+) s/, 'core/run/drive/drivingWindow', 'beatMs', 1_000],
+    ['docs/architecture.md', /left behind after (\d+) ms/, 'core/askWorker', 'maxExitMs', 1],
+    ['docs/architecture.md', /has a limit [^:]*: (\d+) s/, 'core/yieldingWork', 'maxAnswerMs', 1_000],
+    ['docs/architecture.md', /or (\d+) min for saving/, 'core/yieldingWork', 'maxTransferMs', 60_000],
+    [
+      'docs/architecture.md',
+      /exit was (\w+) hours ago/,
+      'core/run/steps/downloadArtifacts',
+      'lostAfterMs',
+      3_600_000,
+    ],
+    [
+      'docs/architecture.md',
+      /denies for (\d+) minutes/,
+      'core/run/steps/downloadArtifacts',
+      'deniedForMs',
+      60_000,
+    ],
+    ['docs/commands.md', /up to ([\d,]+) rows/, 'lazyView', 'maxRows', 1],
+    ['docs/troubleshooting.md', /the last (\d+) lines/, 'editor/account/copyDiagnostics', 'maxLines', 1],
+  ];
+
+test('the limits that the docs name are those of the source', () => {
+  const words = ['zero', 'one', 'two', 'three', 'four', 'five', 'six'];
+  for (const [doc, pattern, source, name, unit] of numbers) {
+    const [, said = ''] = pattern.exec(read(doc)) ?? [];
+    const [, factors = ''] =
+      new RegExp(`\\bconst ${name} = ([\\d_* ]+);`).exec(read(`src/${source}.ts`)) ?? [];
+    const value = factors.split('*').reduce((product, each) => product * Number(each.replaceAll('_', '')), 1);
+    const number = words.includes(said) ? words.indexOf(said) : Number(said.replaceAll(',', ''));
+    assert.equal(number * unit, value, `${doc}: ${String(pattern)}`);
+  }
+  const { engines } = manifest as { engines: { vscode: string } };
+  const [oldest = ''] = /\d+\.\d+/.exec(engines.vscode) ?? [];
+  assert.ok(read('README.md').includes(`VS Code ${oldest} `));
+  assert.ok(read('docs/testing.md').includes(`VS Code ${oldest} (the oldest supported)`));
 });
 
 test('every row that the docs name is a row of npm run bench, and every npm command is a script', () => {
