@@ -48,6 +48,9 @@ describe('sharing findings', () => {
     const focused = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;
     await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'src', 'server.js')));
     await call('showFindingDetails', nodeOf(1));
+    // Without that group, its focus would make an empty one.
+    const labels = () => tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
+    await untilEqual(() => labels().includes('Weak hash'), true);
     await vscode.commands.executeCommand('workbench.action.focusSecondEditorGroup');
     await untilEqual(focused, 'Weak hash');
     await call('copyFinding');

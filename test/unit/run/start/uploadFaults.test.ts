@@ -114,14 +114,6 @@ describe('an upload', () => {
     );
   });
 
-  test('whose confirmation the service refuses stops the start before its dispatch', async (t) => {
-    const fixture = await setUpFixture(t);
-    fixture.refuse('/confirm-upload', { status: 403 });
-    const run = await openWindow(t, fixture).start();
-    assert.ok(run.state === 'failed');
-    assert.deepEqual([run.failure.kind, fixture.sent('/dispatch')], ['forbidden', 0]);
-  });
-
   test('F40 with three 5xx for the reservation stops the start, with the reason', async (t) => {
     const fixture = await setUpFixture(t);
     fixture.refuse('/get-upload-url', { status: 503, body: '{"message":"Down for maintenance."}' });

@@ -6,9 +6,8 @@ import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
 import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
 import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/workflow.ts';
 import { inventedShop } from '../../../service/blackbox/inventedShop.ts';
-import { killHolder } from '../deadProcess.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
-import { VirtualClock } from '../virtualClock.ts';
+import type { VirtualClock } from '../virtualClock.ts';
 import type { Scope } from '../tempFolder.ts';
 import { accepted } from '../uploads.ts';
 
@@ -76,15 +75,6 @@ for (const workflow of workflowIds) {
       await assertNoPassword(fixture, window);
     });
 
-    test('with a refused dispatch has failed without a start', async (t) => {
-      const fixture = await setUpFixture(t);
-      fixture.refuse('/dispatch', 403);
-      const window = open(t, fixture);
-      const run = await window.start(inputOf(workflow));
-      assert.ok(run.state === 'failed');
-      assert.deepEqual([run.failure.kind, accepted(fixture)], ['forbidden', 0]);
-    });
-
     test('that is cancelled ends as cancelled', async (t) => {
       const fixture = await setUpFixture(t);
       const window = open(t, fixture);
@@ -105,19 +95,6 @@ for (const workflow of workflowIds) {
       await fixture.passUntil(window.tracker.tokenChanged());
       await fixture.service.finishRun(run.runId);
       assert.equal((await window.untilEnded(run.id)).state, 'succeeded');
-    });
-
-    test('is watched by one window, then by the next after a kill, which announces the end once', async (t) => {
-      const fixture = await setUpFixture(t);
-      const [first, second] = [open(t, fixture, new VirtualClock()), open(t, fixture)];
-      const run = await first.start(inputOf(workflow));
-      assert.ok(run.state === 'running');
-      await fixture.passUntil(second.tracker.resume());
-      await killHolder(fixture, run.id);
-      await fixture.passUntil(second.tracker.resume());
-      await fixture.service.finishRun(run.runId);
-      assert.equal((await second.untilEnded(run.id)).state, 'succeeded');
-      assert.deepEqual([first.ended.length, second.ended.length], [0, 1]);
     });
   });
 }
