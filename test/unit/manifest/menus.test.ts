@@ -134,3 +134,19 @@ test('F84 Restricted Mode has only commands that view, share and sign out', () =
   const others = always.filter((name) => !views.test(name) && !shares.test(name));
   assert.deepEqual(others.toSorted(), ['checkWhetherFixed', 'choosePairs', 'fixWithAgent', 'importFindings', 'mapFindingPaths', 'renameRun', 'setPriority', 'signOut']); // prettier-ignore
 });
+
+test('the sample is offered without an account: in the palette, the signed-out views, and the walkthrough', () => {
+  const { contributes } = manifest as {
+    contributes: { walkthroughs: readonly { readonly steps: readonly { readonly description: string }[] }[] };
+  };
+  assert.ok(!menus.commandPalette.some(({ command }) => command === 'whitebox.openSample'));
+  const signedOut = viewsWelcome.filter(({ contents }) => /\.(signedOut|noFolder)%$/.test(contents));
+  const offers = [
+    ...signedOut.map(({ contents }) => contents),
+    contributes.walkthroughs[0]?.steps[0]?.description ?? '',
+  ];
+  assert.equal(offers.length, 5);
+  for (const file of ['package.nls.json', 'package.nls.ja.json'])
+    for (const key of offers)
+      assert.match(readJson(file)[key.replaceAll('%', '')] ?? '', /\(command:whitebox\.openSample\)/, key);
+});
