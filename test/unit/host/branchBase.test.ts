@@ -11,7 +11,7 @@ const { BranchComparison } = await import('../../../src/editor/findings/changedO
 type Deps = ConstructorParameters<typeof BranchComparison>[0];
 type Branch = Parameters<Deps['filtering']['useBranch']>[0];
 
-test('F202 the base of a branch that Git does not tell is unknown, and is asked for again by the next load and the next focus', async (t) => {
+test('F202 the base of a branch that Git does not tell is unknown, and the next load and focus ask again', async (t) => {
   const noEvent = () => ({ dispose: () => undefined });
   const asked: string[] = [];
   let isSilent = true;
