@@ -8,7 +8,7 @@ import { type Feature, readFeatures } from './features.ts';
 import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/blackboxInput.ts';
 import type { Perspective } from './scanProgress.ts';
 
-/** Of one request (docs/api.md, section 2.7). */
+/** Of one request (docs/api.md, section 8). */
 export const maxPairs = 10_000;
 
 /** Null leaves the order to the service. */

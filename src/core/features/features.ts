@@ -41,7 +41,7 @@ export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
 const maxBytes = 16 * 1024 * 1024;
 const maxReadMs = 60_000;
 export const maxFeatures = 10_000;
-/** Characters in the name of a pair's feature (docs/api.md, section 2.7); other texts are cut to it. */
+/** Characters in the name of a pair's feature (docs/api.md, section 8); other texts are cut to it. */
 const maxNameLength = 5_000;
 
 /** Reads the artifact in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */

@@ -58,7 +58,7 @@ async function findingsOf(run: Run, source: Source): Promise<readonly ResultFind
   }
 }
 
-/** Credits: the lowest limits that the service accepts (docs/api.md, section 2.7). */
+/** Credits: the lowest limits that the service accepts (docs/api.md, section 8). */
 export const confirmLimits = { scan: 10, crawl: 5 } as const;
 
 const perspectiveOfCwe: ReadonlyMap<number, Perspective> = new Map([

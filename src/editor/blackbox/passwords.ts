@@ -119,7 +119,7 @@ async function offerPassword(
   }
 }
 
-/** A password may be empty (docs/api.md, section 2.6). */
+/** A password may be empty (docs/api.md, section 8). */
 async function inputPassword(login: Login): Promise<{ readonly password: string } | 'cancelled'> {
   const password = await vscode.window.showInputBox({
     title: t('Password for {0}', nameOf(login)),

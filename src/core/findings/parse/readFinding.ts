@@ -19,7 +19,7 @@ import {
 const maxPlaces = 500;
 const maxTitleLength = 300;
 const maxIdLength = 256;
-/** Longest feature name and address (docs/api.md, section 2.7). */
+/** Longest feature name and address (docs/api.md, section 8). */
 const maxLiveLength = 5_000;
 
 export interface Item {

@@ -13,7 +13,10 @@ import { removeFile } from '../steps/removeUploads.ts';
 const minValidityMs = 30_000;
 const maxAddresses = 3;
 
-/** docs/api.md, section 1, step 1. Throws `busyElsewhere` if another window has taken the run over. */
+/**
+ * Reserves, uploads, and confirms each archive (docs/api.md, section 3). Throws `busyElsewhere` if
+ * another window has taken the run over.
+ */
 export async function uploadFiles(
   run: RunIn<'preparing'>,
   deps: StartDeps,
