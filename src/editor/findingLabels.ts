@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Verdict } from '../core/findings/result/result.ts';
-import type { BlockKind, Finding, Place, PlaceRole, Severity } from '../core/findings/finding.ts';
-import type { Evidence } from '../core/findings/place/evidence.ts';
-import { localPlaceOf, type ShownFinding, type ShownPlace } from '../core/findings/shownFinding.ts';
+import type { BlockKind, Finding, Location, LocationRole, Severity } from '../core/findings/finding.ts';
+import type { Evidence } from '../core/findings/location/evidence.ts';
+import { localLocationOf, type ShownFinding, type ShownLocation } from '../core/findings/shownFinding.ts';
 import {
   isAcceptanceEnded,
   isDay,
@@ -44,7 +44,7 @@ export function blockLabel(kind: BlockKind): string {
   }[kind];
 }
 
-export function roleLabel(role: PlaceRole): string {
+export function roleLabel(role: LocationRole): string {
   const source = t({ message: 'Source', comment: ['the first step of an attack path'] });
   return { source, step: t('Step'), sink: t('Sink'), evidence: t('Evidence'), related: t('Related') }[role];
 }
@@ -138,15 +138,15 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : t('only a small part, because VS Code doesn’t know its format. “Show Raw JSON” shows all of it.');
 }
 
-/** Whether the file of a place is here, and how its code has changed. Only the first places of a finding are looked up. */
-export function stateLabel(place: Place, shown: ShownFinding): string | undefined {
-  const here = localPlaceOf(place, shown);
+/** Whether the file of a location is here, and how its code has changed. Only the first locations of a finding are looked up. */
+export function stateLabel(location: Location, shown: ShownFinding): string | undefined {
+  const here = localLocationOf(location, shown);
   if (here !== undefined) return driftLabel(here);
-  return shown.finding.places.includes(place) ? t('not in this workspace') : undefined;
+  return shown.finding.locations.includes(location) ? t('not in this workspace') : undefined;
 }
 
-/** How the code of a place has changed since the assessment, or that its line is unknown. */
-export function driftLabel({ drift, startLine, reported }: ShownPlace): string | undefined {
+/** How the code of a location has changed since the assessment, or that its line is unknown. */
+export function driftLabel({ drift, startLine, reported }: ShownLocation): string | undefined {
   switch (drift) {
     case 'moved':
       return t('moved');

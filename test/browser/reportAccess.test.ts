@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from '@playwright/test';
 import { assertAccessible, reportStage, styleOf, until, type ThemeName } from './reportPage.ts';
-import { changes, facts, places, readFidelity, severities, trend } from './reportSample.ts';
+import { changes, facts, locations, readFidelity, severities, trend } from './reportSample.ts';
 
 const stage = reportStage();
 
@@ -19,7 +19,7 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
           facts,
           severities: [...severities],
           changes,
-          places,
+          locations,
         });
         await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
         await assertAccessible(page, width);
@@ -37,7 +37,7 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
 test('the whole report is reachable by keyboard, with visible focus: contents, links, code blocks, copy buttons', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.setViewportSize({ width: 320, height: 6_000 });
-    await show({ markdown: await readFidelity(), places, title: 'acme-shop' });
+    await show({ markdown: await readFidelity(), locations, title: 'acme-shop' });
     await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
     const focus = (): Promise<string> =>
       page.evaluate(`{
@@ -89,7 +89,7 @@ test('landmarks, headings and tables have accessible names', async () => {
 test('the page has no animation or smooth scrolling, with and without reduced motion', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ reducedMotion: 'no-preference' });
-    await show({ markdown: await readFidelity(), severities: [...severities], places });
+    await show({ markdown: await readFidelity(), severities: [...severities], locations });
     const moving = `[...document.querySelectorAll('*')].filter((element) => {
       const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(element);
       return animationName !== 'none' || parseFloat(transitionDuration) > 0 || scrollBehavior === 'smooth';
@@ -101,7 +101,7 @@ test('the page has no animation or smooth scrolling, with and without reduced mo
 test('bars, links and focus stay distinguishable with forced colours', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ forcedColors: 'active' });
-    await show({ markdown: await readFidelity(), severities: [...severities], places });
+    await show({ markdown: await readFidelity(), severities: [...severities], locations });
     assert.notEqual(
       await styleOf(page, '.bar', 'backgroundColor'),
       await styleOf(page, 'body', 'backgroundColor'),

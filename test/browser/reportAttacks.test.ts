@@ -17,7 +17,7 @@ for (const policy of [true, false]) {
       for (const attack of await readAttacks()) {
         await view.show({
           markdown: `before\n\n${attack.markdown}\n\nafter`,
-          places: [{ label: 'src/app.ts:12', index: 0 }],
+          locations: [{ label: 'src/app.ts:12', index: 0 }],
         });
         const { wrong, text } = await provoke(view.page);
         assert.deepEqual([...wrong, ...view.events, ...view.requests], [], attack.name);
@@ -25,7 +25,7 @@ for (const policy of [true, false]) {
       }
       const posted = (await view.posted()) as { type: string; index?: number }[];
       assert.deepEqual(
-        posted.filter(({ type, index }) => type !== 'ready' && !(type === 'openPlace' && index === 0)),
+        posted.filter(({ type, index }) => type !== 'ready' && !(type === 'openLocation' && index === 0)),
         [],
       );
     });
@@ -109,7 +109,7 @@ test('F78 F128 deep nesting and slow inputs finish, and the text after them is s
     for (const [name, markdown] of Object.entries(pathological)) {
       await view.show({
         markdown: `# Before\n\n${markdown}\n\n# After\n\n${name} survived.`,
-        places: [{ label: 'src/app.ts:12', index: 0 }],
+        locations: [{ label: 'src/app.ts:12', index: 0 }],
       });
       assert.match(
         await view.page.evaluate(`document.querySelector('article').textContent`),

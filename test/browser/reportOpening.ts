@@ -35,7 +35,7 @@ export async function openReport({ page, post }: ReportPage, markdown: string): 
     title: 'Large',
     facts: [],
     severities: [],
-    places: [],
+    locations: [],
     language: 'en',
   };
   await post({ type: 'show', documentId: 'r', content, strings: reportStrings });

@@ -246,7 +246,7 @@ const emptyContent: ReportContent = {
   title: 'Report',
   facts: [],
   severities: [],
-  places: [],
+  locations: [],
   language: 'en',
 };
 

@@ -45,7 +45,7 @@ const summary: ShownContent = {
     { severity: 'low', label: 'Low', count: 1 },
   ],
   changes: { label: 'Since the last run', counts: [{ label: 'New', count: 2 }] },
-  places: [{ label: 'src/search.ts:41', index: 0 }],
+  locations: [{ label: 'src/search.ts:41', index: 0 }],
 };
 
 test('a saved report is one file with styles, highlighted code and working internal links', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from '@playwright/test';
 import { largeReport } from './reportOpening.ts';
 import { reportStage, styleOf, until } from './reportPage.ts';
-import { changes, facts, places, readFidelity, severities } from './reportSample.ts';
+import { changes, facts, locations, readFidelity, severities } from './reportSample.ts';
 
 const stage = reportStage();
 
@@ -10,7 +10,7 @@ test.afterAll(() => stage.dispose());
 
 test('a report renders tables, lists, code, links, images as text, and Japanese', async () => {
   await stage.withPage({}, async ({ page, show, events, requests }) => {
-    await show({ markdown: await readFidelity(), places });
+    await show({ markdown: await readFidelity(), locations });
     const texts = async (selector: string): Promise<string[]> =>
       (await page.locator(selector).allInnerTexts()).map((text) => text.trim());
 
@@ -108,7 +108,7 @@ test('places in code, link texts, URLs and plain text open the code by mouse and
   await stage.withPage({}, async ({ page, show, posted }) => {
     await show({
       markdown: `${await readFidelity()}\n\nAlso \`src/search.ts:41-44\`, src\\\\plain.ts:3-9 と入力はsrc/plain.ts#L3を参照, not \`src/search.ts:4\`, src/other.ts:1 or \`\`\` src/x:41 \`\`\`.`,
-      places,
+      locations,
     });
     const links = page.locator('.place');
     assert.deepEqual(await links.allInnerTexts(), [
@@ -128,7 +128,7 @@ test('places in code, link texts, URLs and plain text open the code by mouse and
     await links.nth(3).click();
     assert.deepEqual(await posted(), [
       { type: 'ready' },
-      ...[10, 11, 12, 13].map((index) => ({ type: 'openPlace', index })),
+      ...[10, 11, 12, 13].map((index) => ({ type: 'openLocation', index })),
     ]);
   });
 });
@@ -168,12 +168,12 @@ test('every spelling of a place in a report is recognised', async () => {
       markdown: [...Object.keys(written).map((text) => `\`${text}\``), ...Object.keys(sentences)]
         .map((text) => `- ${text}`)
         .join('\n'),
-      places: ['src/app.ts:12', 'src/検索/入力.ts:8'].map((label, index) => ({ label, index })),
+      locations: ['src/app.ts:12', 'src/検索/入力.ts:8'].map((label, index) => ({ label, index })),
     });
-    const places = await page.evaluate<number[][]>(
+    const locations = await page.evaluate<number[][]>(
       `[...document.querySelectorAll('li')].map((item) => [...item.querySelectorAll('.place')].map(({ dataset }) => Number(dataset.place)))`,
     );
-    assert.deepEqual(places, [
+    assert.deepEqual(locations, [
       ...Object.values(written).map((index) => (index === undefined ? [] : [index])),
       ...Object.values(sentences),
     ]);
@@ -182,10 +182,10 @@ test('every spelling of a place in a report is recognised', async () => {
 
 test('a link text that matches several places opens the one its URL names', async () => {
   await stage.withPage({}, async ({ page, show, posted }) => {
-    const labels = ['#place-0', '#place-1'];
+    const labels = ['#location-0', '#location-1'];
     await show({
       markdown: '# R\n\n`a.ts:3`\n\n- [` a.ts:3 `](#place-0)\n- [` a.ts:3 `](#place-1)',
-      places: labels.map((label, index) => ({ index, label })),
+      locations: labels.map((label, index) => ({ index, label })),
     });
     const links = page.locator('.place');
     assert.deepEqual(await links.allInnerTexts(), ['a.ts:3', 'a.ts:3']);
@@ -193,7 +193,7 @@ test('a link text that matches several places opens the one its URL names', asyn
     await links.nth(1).click();
     assert.deepEqual(await posted(), [
       { type: 'ready' },
-      ...[0, 1].map((index) => ({ type: 'openPlace', index })),
+      ...[0, 1].map((index) => ({ type: 'openLocation', index })),
     ]);
   });
 });

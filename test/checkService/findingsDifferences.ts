@@ -11,7 +11,7 @@ const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   description: aliases.DESCRIPTION,
   recommendation: textPaths((kind) => kind === 'recommendation'),
   'further prose': textPaths((kind) => kind !== 'recommendation' && kind !== 'details'),
-  places: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths),
+  locations: [...aliases.MAIN_PLACES, ...aliases.OTHER_PLACES].flatMap(({ paths }) => paths),
   file: aliases.FILE,
   'start line': [...aliases.START_LINE, ...aliases.START_POSITION, ...aliases.POSITION_LINE],
   'end line': [...aliases.END_LINE, ...aliases.END_POSITION, ...aliases.LINE_RANGE],

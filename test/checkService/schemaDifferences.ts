@@ -22,13 +22,13 @@ export function schemaDifferences(ours: Schema, theirs: Schema, scope: Scope, at
     const answers = alternatives.map((each) => schemaDifferences(ours, each, scope, at));
     return fewest(answers);
   }
-  const place = at === '' ? 'body' : at;
-  const types = typeDifferences(ours, other, scope, place);
+  const location = at === '' ? 'body' : at;
+  const types = typeDifferences(ours, other, scope, location);
   if (types.length > 0) return types;
   return [
-    ...boundDifferences(ours, other, scope, place),
-    ...propertyDifferences(ours, other, scope, place),
-    ...itemDifferences(ours, other, scope, place),
+    ...boundDifferences(ours, other, scope, location),
+    ...propertyDifferences(ours, other, scope, location),
+    ...itemDifferences(ours, other, scope, location),
   ];
 }
 
@@ -56,7 +56,7 @@ function merge(one: Schema, other: Schema): Schema {
   };
 }
 
-function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, place: string): string[] {
+function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, location: string): string[] {
   const [own, other] = [typesOf(ours), typesOf(theirs)];
   const [given, taken] = direction === 'request' ? [own, other] : [other, own];
   // `integer` is a `number`; a schema without a type takes anything.
@@ -64,11 +64,11 @@ function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, pla
     taken.size === 0 || taken.has(type) || (type === 'integer' && taken.has('number'));
   const odd = [...given].filter((type) => !fits(type));
   if (given.size === 0 || odd.length === 0) return [];
-  return [`${place}: ours is ${[...own].join('|')}, theirs ${[...other].join('|')}`];
+  return [`${location}: ours is ${[...own].join('|')}, theirs ${[...other].join('|')}`];
 }
 
 /** Bounds that are tighter on the receiving side. A service without bounds on what it sends is trusted. */
-function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, place: string): string[] {
+function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, location: string): string[] {
   const isRequest = direction === 'request';
   const [given, taken] = isRequest ? [ours, theirs] : [theirs, ours];
   const who = isRequest ? 'we may send' : 'they may send';
@@ -77,14 +77,14 @@ function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, pl
     const [low, most] = [taken[lower], taken[upper]];
     const least = asNumber(given[lower], isRequest ? lowest(lower) : Infinity);
     if (typeof low === 'number' && low > least)
-      found.push(`${place}: ${who} less than ${lower} ${String(low)}`);
+      found.push(`${location}: ${who} less than ${lower} ${String(low)}`);
     const highest = asNumber(given[upper], isRequest ? Infinity : -Infinity);
     if (typeof most === 'number' && most < highest)
-      found.push(`${place}: ${who} more than ${upper} ${String(most)}`);
+      found.push(`${location}: ${who} more than ${upper} ${String(most)}`);
   }
   const [words, known] = [valuesOf(given), valuesOf(taken)];
   const unknown = words?.filter((word) => known?.includes(word) === false) ?? [];
-  if (unknown.length > 0) found.push(`${place}: ${who} ${unknown.join(', ')}`);
+  if (unknown.length > 0) found.push(`${location}: ${who} ${unknown.join(', ')}`);
   return found;
 }
 
@@ -99,29 +99,29 @@ function lowest(bound: string): number {
   return bound === 'minimum' ? -Infinity : 0;
 }
 
-function propertyDifferences(ours: Schema, theirs: Schema, scope: Scope, place: string): string[] {
+function propertyDifferences(ours: Schema, theirs: Schema, scope: Scope, location: string): string[] {
   const [own, other] = [propertiesOf(ours), propertiesOf(theirs)];
   const rest = ours['additionalProperties'];
   const found = Object.entries(other).flatMap(([name, schema]) => {
     const mine = own[name] ?? (isSchema(rest) ? rest : undefined);
-    if (mine !== undefined) return schemaDifferences(mine, schema, scope, `${place}.${name}`);
-    return scope.direction === 'response' ? [`${place}.${name}: theirs alone, not used here`] : [];
+    if (mine !== undefined) return schemaDifferences(mine, schema, scope, `${location}.${name}`);
+    return scope.direction === 'response' ? [`${location}.${name}: theirs alone, not used here`] : [];
   });
   const [needed, given] = scope.direction === 'request' ? [theirs, ours] : [ours, theirs];
   const who = scope.direction === 'request' ? 'they need it' : 'we need it';
   for (const name of requiredOf(needed)) {
-    if (!requiredOf(given).includes(name)) found.push(`${place}.${name}: ${who}, it may be missing`);
+    if (!requiredOf(given).includes(name)) found.push(`${location}.${name}: ${who}, it may be missing`);
   }
   if (scope.direction === 'request' && theirs['additionalProperties'] === false) {
     const refused = Object.keys(own).filter((name) => !(name in other));
-    found.push(...refused.map((name) => `${place}.${name}: we may send it, they refuse it`));
+    found.push(...refused.map((name) => `${location}.${name}: we may send it, they refuse it`));
   }
   return found;
 }
 
-function itemDifferences(ours: Schema, theirs: Schema, scope: Scope, place: string): string[] {
+function itemDifferences(ours: Schema, theirs: Schema, scope: Scope, location: string): string[] {
   const [own, other] = [ours['items'], theirs['items']];
-  return isSchema(own) && isSchema(other) ? schemaDifferences(own, other, scope, `${place}[]`) : [];
+  return isSchema(own) && isSchema(other) ? schemaDifferences(own, other, scope, `${location}[]`) : [];
 }
 
 function typesOf(schema: Schema): ReadonlySet<string> {

@@ -19,9 +19,9 @@ export function toMovingPicture(frames: readonly Frame[]): Buffer {
     header ??= own;
     if (!own.equals(header)) throw new Error('The pictures differ in size or colour type.');
     if (index === 0) parts.push(signature, chunk('IHDR', header), chunk('acTL', uint32s(frames.length, 0)));
-    const place = uint32s(header.readUInt32BE(0), header.readUInt32BE(4), 0, 0);
+    const location = uint32s(header.readUInt32BE(0), header.readUInt32BE(4), 0, 0);
     const delay = Buffer.from([...uint16(ms), ...uint16(1000), 0, 0]);
-    parts.push(chunk('fcTL', Buffer.concat([uint32s(sequence++), place, delay])));
+    parts.push(chunk('fcTL', Buffer.concat([uint32s(sequence++), location, delay])));
     const pixels = deflateSync(inflateSync(Buffer.concat(chunks.filter(isPixels).map(({ data }) => data))), {
       level: 9,
     });

@@ -95,11 +95,11 @@ async function linesOf(patterns: readonly string[]): Promise<string[]> {
   if (values.sample === undefined) return [...patterns];
   const step = Number(values.sample);
   let line = 0;
-  const places: string[] = [];
+  const locations: string[] = [];
   for (const file of globSync([...patterns]).sort())
     for (const [at] of (await readFile(file, 'utf8')).split('\n').entries())
-      if ((line += 1) % step === 0) places.push(`${file}:${String(at + 1)}-${String(at + 1)}`);
-  return places;
+      if ((line += 1) % step === 0) locations.push(`${file}:${String(at + 1)}-${String(at + 1)}`);
+  return locations;
 }
 
 const removeTemporary = await ownTemporary();

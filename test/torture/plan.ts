@@ -33,7 +33,7 @@ export interface Plan {
   readonly onUnknown: 'giveRunId' | 'resend' | 'resendAndLose' | 'resendRefused' | 'abandon' | 'leave';
 }
 
-const places: readonly FaultRule['match'][] = [
+const locations: readonly FaultRule['match'][] = [
   { path: '/get-upload-url' },
   { method: 'PUT' },
   { path: '/confirm-upload' },
@@ -94,12 +94,12 @@ const late: fc.Arbitrary<NonNullable<FaultRule['after']>> = fc.oneof(
 const often = fc.oneof(fc.record({ nth: between(1, 3) }), fc.record({ times: between(1, 6) }), fc.constant({})); // prettier-ignore
 
 const fault: fc.Arbitrary<FaultRule> = fc
-  .record({ place: fc.constantFrom(...places), often, isLate: oneIn(2), instead, late })
-  .map(({ place, often: times, isLate, instead: before, late: after }) => {
-    const match = { ...place, ...times };
+  .record({ location: fc.constantFrom(...locations), often, isLate: oneIn(2), instead, late })
+  .map(({ location, often: times, isLate, instead: before, late: after }) => {
+    const match = { ...location, ...times };
     if (!isLate) return { match, before };
     // No client can prevent a service from performing one dispatch twice.
-    const mayBeDispatch = place.path === undefined || place.path === '/dispatch';
+    const mayBeDispatch = location.path === undefined || location.path === '/dispatch';
     return { match, after: mayBeDispatch && after.kind === 'duplicate' ? { kind: 'reset' } : after };
   });
 

@@ -77,11 +77,11 @@ async function sendHtml({ report, message: { documentId } }: Shown): Promise<voi
 }
 
 async function onClick(target: Element): Promise<void> {
-  const place = target.closest<HTMLElement>('[data-place]');
+  const location = target.closest<HTMLElement>('[data-location]');
   const jump = target.closest<HTMLElement>('[data-jump]');
   const copy = target.closest<HTMLElement>('button.copy');
-  if (place) {
-    vscode.postMessage({ type: 'openPlace', index: Number(place.dataset['place']) });
+  if (location) {
+    vscode.postMessage({ type: 'openLocation', index: Number(location.dataset['location']) });
   } else if (jump) {
     const found = findJumpTargets(root)(jump.dataset['jump'] ?? '');
     if (found) goTo(found);

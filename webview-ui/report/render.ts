@@ -8,7 +8,7 @@ import { pictureIn } from './sections.ts';
 
 interface RenderContext {
   readonly clean: Clean;
-  readonly places: PlaceLinks;
+  readonly locations: LocationLinks;
   readonly strings: ReportStrings;
   /** How many levels the headings of the report move down. */
   readonly depth: number;
@@ -18,7 +18,7 @@ interface RenderContext {
 export function renderPart(html: string, context: RenderContext): DocumentFragment {
   const part = context.clean(html);
   for (const link of part.querySelectorAll('a')) finishLink(link, context);
-  linkPlaces(part, context.places);
+  linkLocations(part, context.locations);
   for (const pre of part.querySelectorAll('pre')) frameCode(pre, context.strings);
   for (const table of part.querySelectorAll('table')) {
     const frame = element('div', { class: 'table', 'data-label': context.strings.table });
@@ -63,7 +63,7 @@ function textsOf(part: DocumentFragment): Text[] {
 }
 
 /** A link leads to code or within the report. For any other link, its URL is shown beside it as text. */
-function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
+function finishLink(link: HTMLAnchorElement, { locations }: RenderContext): void {
   const to = link.dataset['to'];
   if (to === undefined) {
     const anchor = link.dataset['anchor'];
@@ -75,10 +75,10 @@ function finishLink(link: HTMLAnchorElement, { places }: RenderContext): void {
   }
   const text = link.textContent.trim();
   const index = [text, to, withoutEscapes(to)]
-    .map((candidate) => placeIndex(places.indexes, candidate))
+    .map((candidate) => locationIndex(locations.indexes, candidate))
     .find((found) => found !== undefined);
   if (index !== undefined) {
-    link.replaceWith(placeLink(index, places.tooltip, ...link.childNodes));
+    link.replaceWith(locationLink(index, locations.tooltip, ...link.childNodes));
   } else if (to.startsWith('#')) {
     const attributes = { class: 'jump', role: 'link', tabindex: '0', 'data-jump': to.slice(1) };
     link.replaceWith(element('a', attributes, ...link.childNodes));
@@ -107,7 +107,7 @@ function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
   frame.append(pre);
 }
 
-interface PlaceLinks {
+interface LocationLinks {
   /** Finding index by `path:line`. */
   readonly indexes: ReadonlyMap<string, number>;
   readonly tooltip: string;
@@ -116,7 +116,7 @@ interface PlaceLinks {
 /** No path in running text contains these characters. */
 const separators = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
 /** Matches only at the start of a word. From every letter of a long word, it would take quadratic time. */
-const placeInText = new RegExp(
+const locationInText = new RegExp(
   `(?<![^${separators}])[^${separators}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
   'gu',
 );
@@ -124,7 +124,7 @@ const placeInText = new RegExp(
 const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
 
 /** Reads `src/app.ts:12`, `src\app.ts:12-20` and `/src/app.ts#L12`. */
-function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number | undefined {
+function locationIndex(indexes: ReadonlyMap<string, number>, text: string): number | undefined {
   const label = text
     .trim()
     .replaceAll('\\', '/')
@@ -135,21 +135,21 @@ function placeIndex(indexes: ReadonlyMap<string, number>, text: string): number 
 }
 
 /** A click sends a message with an index, never a URL. */
-function placeLink(index: number, tooltip: string, ...content: (Node | string)[]): HTMLElement {
+function locationLink(index: number, tooltip: string, ...content: (Node | string)[]): HTMLElement {
   return element(
     'a',
-    { class: 'place', role: 'button', tabindex: '0', title: tooltip, 'data-place': String(index) },
+    { class: 'location', role: 'button', tabindex: '0', title: tooltip, 'data-location': String(index) },
     ...content,
   );
 }
 
-function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): void {
+function linkLocations(part: DocumentFragment, { indexes, tooltip }: LocationLinks): void {
   if (indexes.size === 0) return;
   for (const code of part.querySelectorAll('code')) {
     if (code.closest('pre, .place')) continue;
-    const index = placeIndex(indexes, code.textContent);
+    const index = locationIndex(indexes, code.textContent);
     if (index === undefined) continue;
-    const link = placeLink(index, tooltip);
+    const link = locationLink(index, tooltip);
     code.replaceWith(link);
     link.append(code);
   }
@@ -158,13 +158,13 @@ function linkPlaces(part: DocumentFragment, { indexes, tooltip }: PlaceLinks): v
     if (!/\d/.test(node.data) || node.parentElement?.closest('pre, code, a, .address')) continue;
     const pieces: (Node | string)[] = [];
     let end = 0;
-    for (const match of node.data.matchAll(placeInText)) {
+    for (const match of node.data.matchAll(locationInText)) {
       const [word] = match;
-      const path = placeIndex(indexes, word) === undefined ? word.replace(lettersBefore, '') : word;
-      const index = placeIndex(indexes, path);
+      const path = locationIndex(indexes, word) === undefined ? word.replace(lettersBefore, '') : word;
+      const index = locationIndex(indexes, path);
       if (index === undefined) continue;
       const start = match.index + word.length - path.length;
-      pieces.push(node.data.slice(end, start), placeLink(index, tooltip, path));
+      pieces.push(node.data.slice(end, start), locationLink(index, tooltip, path));
       end = match.index + word.length;
     }
     if (pieces.length > 0) node.replaceWith(...pieces, node.data.slice(end));

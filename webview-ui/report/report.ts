@@ -45,8 +45,8 @@ export function showReport(
   const contents = createContents(strings.tableOfContents, pieces.length);
   const finisher = new BlockFinisher(sanitizer.highlighted);
   const disposal = new AbortController();
-  const places = {
-    indexes: new Map(content.places.map(({ label, index }) => [label, index])),
+  const locations = {
+    indexes: new Map(content.locations.map(({ label, index }) => [label, index])),
     tooltip: strings.openInEditor,
   };
 
@@ -79,7 +79,7 @@ export function showReport(
   };
   const renderMarkdown = ({ source, html, depth }: (typeof pieces)[number]): Node => {
     try {
-      return renderPart(html(), { clean: sanitizer.report, places, strings, depth });
+      return renderPart(html(), { clean: sanitizer.report, locations, strings, depth });
     } catch (error) {
       // A section that the parser can't read is shown as written, so nothing is lost.
       console.error(error);

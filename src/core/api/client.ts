@@ -217,11 +217,11 @@ export class AssessmentClient {
   }
 
   /** Logs how an operation ended: a failure with what its provider needs, which holds neither token nor query. */
-  async #logged<T>(method: string, place: string, act: () => Promise<T>): Promise<T> {
+  async #logged<T>(method: string, path: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();
     const line = (outcome: string): string =>
-      `${method} ${place}: ${outcome}, ${String(Math.round(clock.monotonic() - start))} ms`;
+      `${method} ${path}: ${outcome}, ${String(Math.round(clock.monotonic() - start))} ms`;
     try {
       const result = await act();
       log.debug(line('ok'));

@@ -20,14 +20,14 @@ export const MAX_PATH = 4_096;
 
 export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
 
-export type PlaceRole = (typeof PLACE_ROLES)[number];
+export type LocationRole = (typeof PLACE_ROLES)[number];
 
 /**
  * Lines and columns are 1-based; an unknown line is absent. Details have them as reported, a
  * finding those of the sent text, or of the file here if it is not known what was sent.
  */
-export interface Place {
-  /** As received, without a line suffix. Untrusted: only `place/resolver` turns it into a file. */
+export interface Location {
+  /** As received, without a line suffix. Untrusted: only `location/resolver` turns it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** Never before `startLine`. */
@@ -37,7 +37,7 @@ export interface Place {
   /** Columns count code points, not UTF-16 units. Only in details, as is `snippet`. */
   readonly inCodePoints?: boolean | undefined;
   readonly snippet?: string | undefined;
-  readonly role?: PlaceRole | undefined;
+  readonly role?: LocationRole | undefined;
   readonly label?: string | undefined;
   /** Position of the uploaded archive that the path belongs to, from 0. */
   readonly targetIndex?: number | undefined;
@@ -89,8 +89,8 @@ export interface Finding {
   /** The rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
   readonly summary: string;
-  /** The main place first; empty if no file path can be read. */
-  readonly places: readonly Place[];
+  /** The main location first; empty if no file path can be read. */
+  readonly locations: readonly Location[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
   /** HTTP method; only with a `url`, a `feature`, or a `perspective`. */
@@ -102,7 +102,7 @@ export interface Finding {
   readonly perspective?: string | undefined;
   /** The tool that found it has suppressed it: that counts until people decide. */
   readonly toolDecision?: TriageDecision | undefined;
-  /** `clipped`: texts or places were cut, here or for the size of the result. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
+  /** `clipped`: texts or locations were cut, here or for the size of the result. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface Details {
    * As reported, with quotes: those of the finding in the same order, then further ones, at most
    * 500.
    */
-  readonly places: readonly Place[];
+  readonly locations: readonly Location[];
 }
 
 export interface ReportedFinding extends Finding, Details {
@@ -128,21 +128,21 @@ export interface WithDetails {
   readonly details: Details;
 }
 
-export const maxPlaces = 20;
+export const maxLocations = 20;
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
-  const { description, recommendation, blocks, confidence, places, ...others } = reported;
-  const finding = { ...others, raw: undefined, places: places.slice(0, maxPlaces).map(withoutQuote) };
-  return { finding, details: { description, recommendation, blocks, confidence, places } };
+  const { description, recommendation, blocks, confidence, locations, ...others } = reported;
+  const finding = { ...others, raw: undefined, locations: locations.slice(0, maxLocations).map(withoutQuote) };
+  return { finding, details: { description, recommendation, blocks, confidence, locations } };
 }
 
-export function withoutQuote(place: Place): Place {
-  return { ...place, snippet: undefined, inCodePoints: undefined };
+export function withoutQuote(location: Location): Location {
+  return { ...location, snippet: undefined, inCodePoints: undefined };
 }
 
 /** Where details cannot be read any more. */
-export function detailsFrom({ summary, places }: Finding): Details {
-  return { description: summary, recommendation: '', blocks: [], places };
+export function detailsFrom({ summary, locations }: Finding): Details {
+  return { description: summary, recommendation: '', blocks: [], locations };
 }
 
 /** In characters: 10,000 summaries take one or two megabytes. */
@@ -160,27 +160,27 @@ export function isLiveFinding({
   return (url ?? feature ?? perspective) !== undefined;
 }
 
-/** Places without a role; if all have one, the first place. */
-export function mainPlacesOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
-  const main = places.filter(({ role }) => role === undefined);
-  return main.length > 0 ? main : places.slice(0, 1);
+/** Locations without a role; if all have one, the first location. */
+export function mainLocationsOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
+  const main = locations.filter(({ role }) => role === undefined);
+  return main.length > 0 ? main : locations.slice(0, 1);
 }
 
 /** The data flow, from source to sink; steps in file order. */
-export function flowOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
+export function flowOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   return (['source', 'step', 'sink'] as const).flatMap((role) =>
-    places.filter((place) => place.role === role),
+    locations.filter((location) => location.role === role),
   );
 }
 
-/** All places, each once, from the source to the sink, then supporting places. */
-export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Place[] {
-  const rank = ({ role }: Place): number =>
+/** All locations, each once, from the source to the sink, then supporting locations. */
+export function attackPathOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
+  const rank = ({ role }: Location): number =>
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
-  const keyOf = ({ path, startLine }: Place): string => `${path}:${String(startLine)}`;
-  const withRole = new Set(places.filter(({ role }) => role !== undefined).map(keyOf));
-  // The main place is often listed a second time with its role.
-  const unique = places.filter((place) => place.role !== undefined || !withRole.has(keyOf(place)));
+  const keyOf = ({ path, startLine }: Location): string => `${path}:${String(startLine)}`;
+  const withRole = new Set(locations.filter(({ role }) => role !== undefined).map(keyOf));
+  // The main location is often listed a second time with its role.
+  const unique = locations.filter((location) => location.role !== undefined || !withRole.has(keyOf(location)));
   return unique.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -188,7 +188,7 @@ export function attackPathOf({ places }: Pick<Finding, 'places'>): readonly Plac
 export function toPlainFinding(finding: Finding, details: Details): Readonly<Record<string, unknown>> {
   const { id, title, severity, severityText, cwes, cvss } = finding;
   const { rule, feature, perspective, method, url } = finding;
-  const { confidence, description, recommendation, places } = details;
+  const { confidence, description, recommendation, locations } = details;
   const blocks = Map.groupBy(details.blocks, ({ kind }) => blockNames[kind]);
   const parts: readonly (readonly [string, unknown])[] = [
     ['id', id],
@@ -199,7 +199,7 @@ export function toPlainFinding(finding: Finding, details: Details): Readonly<Rec
     ['description', description],
     ...[...blocks].map(([name, texts]) => [name, texts.map(({ text }) => text).join('\n\n')] as const),
     ['recommendation', recommendation],
-    ['locations', places],
+    ['locations', locations],
     ['cwes', cwes],
     ['cvss', cvss],
     ['feature_name', feature],

@@ -8,7 +8,7 @@ import { type Failure, isFinal, type Run } from '../run/state/run.ts';
 import { type FolderCalls, inBackground, untilAborted } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
-import { addMapping, forgetMappings, readMappings } from './place/mappings.ts';
+import { addMapping, forgetMappings, readMappings } from './location/mappings.ts';
 import {
   forgetLate,
   headOfFindings,
@@ -354,7 +354,7 @@ export class FindingStore implements Disposable {
     const found = records.flatMap((record) => [...(record?.findings ?? []), ...(record?.absent ?? [])]);
     return found.flatMap((each) => {
       const run = runs.get(each.run);
-      return run === undefined ? [] : toShownFinding(each, run, { places: [] }, this.#source.decide);
+      return run === undefined ? [] : toShownFinding(each, run, { locations: [] }, this.#source.decide);
     });
   }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { compact, isLeftOut, splitLines } from './drift/lineText.ts';
 import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts';
-import type { SentPath } from './place/resolver.ts';
+import type { SentPath } from './location/resolver.ts';
 
 /*
  * A finding keeps the name of its first report. Working out a run's result pairs its findings with
@@ -88,7 +88,7 @@ const maxSnippet = 10_000;
  * depends only on the findings file and on what was sent.
  */
 export function fingerprintOf(finding: ReportedFinding, { path }: Pick<SentPath, 'path'>): string {
-  const snippet = (finding.places[0]?.snippet ?? '').slice(0, maxSnippet);
+  const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);
   const [kind = ''] = kindsOf(finding);
   const { perspective = kind } = finding;
   const subject = isWithoutCode(finding) ? [perspective, ...addressOf(finding)] : [kind, path];
@@ -102,7 +102,7 @@ export function kindsOf({ cwes, rule, title }: Pick<Finding, 'cwes' | 'rule' | '
 }
 
 export function isWithoutCode(finding: Finding): boolean {
-  return finding.places.length === 0 && isLiveFinding(finding);
+  return finding.locations.length === 0 && isLiveFinding(finding);
 }
 
 /** Values of a query belong to one request, and do not count. */

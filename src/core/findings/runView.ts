@@ -8,11 +8,11 @@ import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
 import { type FolderCalls, lazily } from '../yieldingWork.ts';
-import type { Place } from './finding.ts';
+import type { Location } from './finding.ts';
 import { allNamesOf } from './identity.ts';
-import type { EditorTexts, LocatedFile } from './place/currentPlaces.ts';
-import { type MappingMemory, type PathMapping, readMappings } from './place/mappings.ts';
-import { type FoundOwners, OWNERS_FILES } from './place/owners.ts';
+import type { EditorTexts, LocatedFile } from './location/currentLocations.ts';
+import { type MappingMemory, type PathMapping, readMappings } from './location/mappings.ts';
+import { type FoundOwners, OWNERS_FILES } from './location/owners.ts';
 import {
   findingsOfRun,
   type Follow,
@@ -20,17 +20,17 @@ import {
   locatedAsSent,
   locateFindings,
   type LocateOptions,
-  placesOf,
-} from './place/placement.ts';
+  locationsOf,
+} from './location/locateFindings.ts';
 import { askForOwners, followFiles, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
 import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
-import type { SentFile } from './place/sentFiles.ts';
-import { mainPlaceOf, type ShownPlace } from './shownFinding.ts';
+import type { SentFile } from './location/sentFiles.ts';
+import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /*
  * What is known of one run: a value that is replaced as a whole. It is made of the run's record, with
- * all places as they were uploaded and their folders unread. Each step adds what it finds out, and
+ * all locations as they were uploaded and their folders unread. Each step adds what it finds out, and
  * returns the same view if that is nothing. What could not be read stays unread or unknown, and the
  * same step asks again. Decisions are no part of it: `view/show` looks them up.
  */
@@ -57,7 +57,7 @@ export interface ViewSource extends ResultSource {
 
 const none = new Set<string>();
 const nothing = {
-  ...{ found: [], names: () => none, places: new Map(), unread: none, missing: none },
+  ...{ found: [], names: () => none, locations: new Map(), unread: none, missing: none },
   owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
@@ -102,23 +102,23 @@ export function toView(run: Run, { head, findings, absent }: RunResult): RunView
 }
 
 export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names'>): RunView {
-  const places = new Map<Place, ShownPlace>();
+  const locations = new Map<Location, ShownLocation>();
   const drift = 'unknown';
   const unread = new Set<string>();
   const files = new Map<SentFile, LocatedFile>();
   for (const { finding, sent: sentFiles, home } of view.found) {
     unread.add(home);
-    for (const [at, reported] of finding.places.entries()) {
+    for (const [at, reported] of finding.locations.entries()) {
       const sent = sentFiles[at];
       if (sent === undefined) continue;
       const file = files.get(sent) ?? locatedAsSent(sent);
       files.set(sent, file);
       unread.add(sent.folder);
       const { startLine, endLine, startColumn, endColumn } = reported;
-      places.set(reported, { ...file, startLine, endLine, startColumn, endColumn, reported, drift });
+      locations.set(reported, { ...file, startLine, endLine, startColumn, endColumn, reported, drift });
     }
   }
-  return { ...view, failure: undefined, places, unread, missing: new Set(), owners: 'unknown' };
+  return { ...view, failure: undefined, locations, unread, missing: new Set(), owners: 'unknown' };
 }
 
 interface Surroundings extends LocateOptions {
@@ -159,7 +159,7 @@ function locateHere(
 export async function locateUnread(view: RunView, source: ViewSource): Promise<RunView> {
   const { unread, missing } = view;
   if (unread.size + missing.size === 0) return view;
-  const isWanted = (_: Place, folders: readonly string[]): boolean =>
+  const isWanted = (_: Location, folders: readonly string[]): boolean =>
     folders.some((folder) => unread.has(folder) || missing.has(folder));
   const located = await locateHere(view, source, isWanted);
   return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
@@ -172,31 +172,31 @@ export async function locateAgain(
   createdOrDeleted: ReadonlySet<string>,
   source: ViewSource,
 ): Promise<RunView> {
-  const { places, run, found } = view;
+  const { locations, run, found } = view;
   const isIn = atOrBelow([...changed, ...createdOrDeleted]);
-  const files = new Set(Array.from(places.values(), ({ file }) => file));
+  const files = new Set(Array.from(locations.values(), ({ file }) => file));
   const changedFiles = new Set([...files].filter(isIn));
   const isNewRoot = run.targets.some(({ folder }) => atOrBelow(createdOrDeleted)(folder));
   const names = new Set(Array.from(createdOrDeleted, (path) => comparable(basename(path))));
-  const mayBeNew = ({ path }: Place): boolean =>
+  const mayBeNew = ({ path }: Location): boolean =>
     names.size > 0 &&
     (isNewRoot ||
       comparable(path)
         .split(/[\\/]/)
         .some((name) => names.has(name)));
-  const isWanted = (place: Place): boolean => {
-    const now = places.get(place);
+  const isWanted = (location: Location): boolean => {
+    const now = locations.get(location);
     if (now !== undefined && changedFiles.has(now.file)) return true;
-    return (now === undefined || now.drift === 'gone') && mayBeNew(place);
+    return (now === undefined || now.drift === 'gone') && mayBeNew(location);
   };
-  const wanted = new Set(found.flatMap(({ finding }) => finding.places.filter(isWanted)));
+  const wanted = new Set(found.flatMap(({ finding }) => finding.locations.filter(isWanted)));
   if (wanted.size === 0) return view;
-  const now = await locateHere(view, source, (place) => wanted.has(place), isIn);
+  const now = await locateHere(view, source, (location) => wanted.has(location), isIn);
   const unread = new Set([...view.unread, ...now.unread]);
   const missing = new Set([...view.missing, ...now.missing]);
-  const located = { places: now.places, unread, missing };
+  const located = { locations: now.locations, unread, missing };
   if (isSameLocated(view, located)) return view;
-  const hasNewFile = [...now.places.values()].some(({ file }) => !files.has(file));
+  const hasNewFile = [...now.locations.values()].some(({ file }) => !files.has(file));
   return { ...view, ...located, owners: hasNewFile ? 'unknown' : view.owners };
 }
 
@@ -205,10 +205,10 @@ function comparable(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-function isSameLocated(former: Located, { places, unread, missing }: Located): boolean {
+function isSameLocated(former: Located, { locations, unread, missing }: Located): boolean {
   return (
-    places.size === former.places.size &&
-    [...places].every(([place, now]) => former.places.get(place) === now) &&
+    locations.size === former.locations.size &&
+    [...locations].every(([location, now]) => former.locations.get(location) === now) &&
     isDeepStrictEqual([unread, missing], [former.unread, former.missing])
   );
 }
@@ -233,7 +233,7 @@ export async function addOwners(
   try {
     if (!(await haveOwners(view, source))) return { ...view, owners: nothing.owners };
     await onWait();
-    const main = found.flatMap((each) => mainPlaceOf({ ...each, places: placesOf(each, view) }) ?? []);
+    const main = found.flatMap((each) => mainLocationOf({ ...each, locations: locationsOf(each, view) }) ?? []);
     const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
     const now = await askForOwners(files, source);
     return isDeepStrictEqual(now, owners) ? view : { ...view, owners: now };

@@ -2,19 +2,19 @@ import { isSamePath } from '../paths.ts';
 import type { Failure, Run } from '../run/state/run.ts';
 import type { ResultFinding } from './result/result.ts';
 import type { Drift } from './drift/followLines.ts';
-import type { Finding, Place, WithDetails } from './finding.ts';
+import type { Finding, Location, WithDetails } from './finding.ts';
 import { identityOf } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
-import type { SentFile } from './place/sentFiles.ts';
+import type { SentFile } from './location/sentFiles.ts';
 import { isSettled, type TriageDecision } from './triage/triage.ts';
-import type { OwnersGap } from './place/owners.ts';
+import type { OwnersGap } from './location/owners.ts';
 
 /**
- * A place in a file of this machine, with the lines of the present text as far as the code can be
+ * A location in a file of this machine, with the lines of the present text as far as the code can be
  * followed; columns of a changed line are absent.
  */
-export interface ShownPlace {
+export interface ShownLocation {
   /** Absolute. */
   readonly file: string;
   /** As the run's target names it. */
@@ -28,7 +28,7 @@ export interface ShownPlace {
   readonly endColumn?: number | undefined;
   /** What was sent of the file, if known. */
   readonly sent?: SentFile | undefined;
-  readonly reported: Place;
+  readonly reported: Location;
   readonly drift: Drift;
   /** The text of the file differs from the one that was sent. */
   readonly isChanged?: boolean;
@@ -41,14 +41,14 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
    * Those with a file on this machine. The first stands for the finding, even if it isn't the main
    * one.
    */
-  readonly places: readonly ShownPlace[];
+  readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;
   /**
    * It may be about another finding, or no longer hold: the finding is open, and a person has to
    * check.
    */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** Undefined where no CODEOWNERS file covers the main place's file. */
+  /** Undefined where no CODEOWNERS file covers the main location's file. */
   readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 
@@ -89,31 +89,31 @@ export type DetailedRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly absent?: readonly DetailedFinding[] | undefined;
 };
 
-type Placed = Pick<ShownFinding, 'run' | 'folder' | 'places'> & { readonly finding: Pick<Finding, 'places'> };
+type Placed = Pick<ShownFinding, 'run' | 'folder' | 'locations'> & { readonly finding: Pick<Finding, 'locations'> };
 
-export function localPlaceOf(
-  place: Place | undefined,
-  { places }: Pick<ShownFinding, 'places'>,
-): ShownPlace | undefined {
-  return places.find(({ reported }) => reported === place);
+export function localLocationOf(
+  location: Location | undefined,
+  { locations }: Pick<ShownFinding, 'locations'>,
+): ShownLocation | undefined {
+  return locations.find(({ reported }) => reported === location);
 }
 
-/** Only the local place knows it where a person has mapped its path. */
-export function sentFileOf(place: Place, shown: ShownFinding): SentFile | undefined {
-  return shown.sent[shown.finding.places.indexOf(place)] ?? localPlaceOf(place, shown)?.sent;
+/** Only the local location knows it where a person has mapped its path. */
+export function sentFileOf(location: Location, shown: ShownFinding): SentFile | undefined {
+  return shown.sent[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.sent;
 }
 
-export function mainPlaceOf(shown: Pick<Placed, 'finding' | 'places'>): ShownPlace | undefined {
-  return localPlaceOf(shown.finding.places[0], shown);
+export function mainLocationOf(shown: Pick<Placed, 'finding' | 'locations'>): ShownLocation | undefined {
+  return localLocationOf(shown.finding.locations[0], shown);
 }
 
-/** Other places may have a file. */
-export function lacksMainPlace(shown: ShownFinding): boolean {
-  return shown.finding.places.length > 0 && mainPlaceOf(shown) === undefined;
+/** Other locations may have a file. */
+export function lacksMainLocation(shown: ShownFinding): boolean {
+  return shown.finding.locations.length > 0 && mainLocationOf(shown) === undefined;
 }
 
 export function folderOf(shown: Placed): string | undefined {
-  return shown.folder ?? mainPlaceOf(shown)?.folder;
+  return shown.folder ?? mainLocationOf(shown)?.folder;
 }
 
 /** Those whose decisions count: its own, or all of its run if it is in none of them. */
@@ -125,8 +125,8 @@ export function decisionFolders(shown: Placed): readonly string[] {
 
 /** A decision is stored in each folder whose decisions count. */
 export function toTriageSubjects(shown: ShownFinding): readonly TriageSubject[] {
-  const { finding, places } = shown;
-  const path = places[0]?.path ?? finding.places[0]?.path ?? '';
+  const { finding, locations } = shown;
+  const path = locations[0]?.path ?? finding.locations[0]?.path ?? '';
   const subject = { ...identityOf(shown), title: finding.title, path };
   return decisionFolders(shown).map((folder) => ({ folder, ...subject }));
 }

@@ -80,7 +80,7 @@ const reportContent = z.strictObject({
   /** Newest run first; absent for a document about one run or finding. */
   trend: z.optional(trend),
   /** `openPlace` returns the `index`; `label` is `path:line` as in the report, and unique. */
-  places: z.array(z.strictObject({ index: count, label: text })),
+  locations: z.array(z.strictObject({ index: count, label: text })),
   /** BCP 47 tag of the report's language. */
   language: text,
 });
@@ -110,7 +110,7 @@ const maxHtmlChars = 100_000_000;
 
 const webviewMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
-  z.strictObject({ type: z.literal('openPlace'), index: count }),
+  z.strictObject({ type: z.literal('openLocation'), index: count }),
   z.strictObject({ type: z.literal('act'), index: count }),
   z.strictObject({
     type: z.literal('rendered'),

@@ -100,7 +100,7 @@ export function misplaced(fd: number, root: string, full: string, stat: Stats): 
   if (real === full) return undefined;
   if (real !== undefined && !real.startsWith(root === '/' ? root : `${root}/`)) return 'outsideRoot';
   const folder = dirname(full);
-  if (!isInPlace(folder)) return 'outsideRoot';
+  if (!isRealPath(folder)) return 'outsideRoot';
   const current = lstatSync(full, { throwIfNoEntry: false });
   if (current === undefined) return 'vanished';
   const isSame = current.isFile() && current.ino === stat.ino && current.dev === stat.dev;
@@ -108,7 +108,7 @@ export function misplaced(fd: number, root: string, full: string, stat: Stats): 
 }
 
 /** True if no part of an absolute path to a folder is a link. Throws the system's errors. */
-export function isInPlace(folder: string): boolean {
+export function isRealPath(folder: string): boolean {
   // `realpath` takes seconds for a deep path.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
   try {

@@ -66,9 +66,9 @@ async function describeChanges(
 }
 
 function describe({ shown, changes }: { shown: DetailedFinding; changes: readonly string[] }): string {
-  const steps = attackPathOf(shown.finding).map((place, at) => {
-    const role = place.role === undefined ? '' : `${roleLabel(place.role)} `;
-    return `${String(at + 1)}. ${role}${codeSpan(addressOf(place, shown))}`;
+  const steps = attackPathOf(shown.finding).map((location, at) => {
+    const role = location.role === undefined ? '' : `${roleLabel(location.role)} `;
+    return `${String(at + 1)}. ${role}${codeSpan(addressOf(location, shown))}`;
   });
   return [
     findingsMarkdown([shown]),

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownPlace } from '../../core/findings/shownFinding.ts';
+import type { ShownLocation } from '../../core/findings/shownFinding.ts';
 import { changesOf, type ComparedBranch, type NoBranch } from '../../core/findings/view/branchChanges.ts';
 import type { Logger } from '../../core/ports.ts';
 import { type FolderCalls, inBackground, inParallel } from '../../core/yieldingWork.ts';
@@ -174,10 +174,10 @@ export class BranchComparison implements vscode.Disposable {
     }, gatherMs);
   }
 
-  #filesWithFindings(): ReadonlyMap<string, Pick<ShownPlace, 'folder' | 'path'>> {
+  #filesWithFindings(): ReadonlyMap<string, Pick<ShownLocation, 'folder' | 'path'>> {
     const { findings } = this.#deps;
     const shown = [...findings.all(), ...findings.absent()];
-    const files = new Map(shown.flatMap(({ places }) => places.map((place) => [place.file, place] as const)));
+    const files = new Map(shown.flatMap(({ locations }) => locations.map((location) => [location.file, location] as const)));
     return new Map([...files].slice(0, maxFiles));
   }
 
@@ -188,8 +188,8 @@ export class BranchComparison implements vscode.Disposable {
     this.#files.keepOnly(found);
     await inParallel(found, filesAtOnce, ([file, base]) =>
       this.#files.compare(file, base, async () => {
-        const place = files.get(file);
-        return place && textNow(place, this.#deps);
+        const location = files.get(file);
+        return location && textNow(location, this.#deps);
       }),
     );
     const bases = new Set([...found.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`));

@@ -3,9 +3,9 @@ import { hasFindings } from '../../core/findings/chooseRun.ts';
 import type { Confirmation } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { Details, Finding } from '../../core/findings/finding.ts';
-import { type Evidence, leastOf } from '../../core/findings/place/evidence.ts';
+import { type Evidence, leastOf } from '../../core/findings/location/evidence.ts';
 import {
-  placeLinks,
+  locationLinks,
   addressOf,
   escapeMarkdown,
   quoteOf,
@@ -13,9 +13,9 @@ import {
 } from '../../core/findings/view/findingMarkdown.ts';
 import {
   type DetailedFinding,
-  localPlaceOf,
+  localLocationOf,
   type ShownFinding,
-  type ShownPlace,
+  type ShownLocation,
 } from '../../core/findings/shownFinding.ts';
 import { codeSpan, clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { isSamePath } from '../../core/paths.ts';
@@ -39,13 +39,13 @@ import {
 } from '../findingLabels.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
-import { placeNow, revealPlace } from './code/goToFinding.ts';
+import { locateNow, revealLocation } from './code/goToFinding.ts';
 import { type FindingStores, findInRun } from './findingArguments.ts';
 import { titleOf } from '../runs/runLabels.ts';
 
 const t = vscode.l10n.t;
 
-const maxPlaces = 200;
+const maxLocations = 200;
 
 export function registerFindingDetails(deps: PanelDeps & FindingStores): DocumentPanels<ShownFinding> {
   const { runs, findings } = deps;
@@ -76,7 +76,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, shown.name) ?? shown;
   let linked = shown;
-  /** Kept, since an edit of the file changes only places, and a removed run has no details. */
+  /** Kept, since an edit of the file changes only locations, and a removed run has no details. */
   let read: { readonly of: Finding; readonly details: Details } | undefined;
   return {
     id: `${run.id} ${shown.name}`,
@@ -87,39 +87,39 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
       read = { of: linked.finding, details };
       return toContent({ ...linked, details }, await findings.confirmationsOf(linked));
     },
-    openPlace: async (index) => {
-      const place = linked.places[index];
-      if (place === undefined) return;
-      const now = placeNow(place, linked, current());
-      await revealPlace(now, columnOf(now));
+    openLocation: async (index) => {
+      const location = linked.locations[index];
+      if (location === undefined) return;
+      const now = locateNow(location, linked, current());
+      await revealLocation(now, columnOf(now));
     },
   };
 }
 
 /** Never the column of the details. */
-function columnOf({ file }: ShownPlace): vscode.ViewColumn {
+function columnOf({ file }: ShownLocation): vscode.ViewColumn {
   const seen = vscode.window.visibleTextEditors.find(({ document }) => isSamePath(document.uri.fsPath, file));
   return seen?.viewColumn ?? vscode.ViewColumn.One;
 }
 
 function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[]): ReportContent {
-  const places = shown.places.slice(0, maxPlaces);
+  const locations = shown.locations.slice(0, maxLocations);
   const links = [
-    ...places.map((_, index) => ({ index, label: placeAddress(index) })),
-    ...[...placeLinks([{ places }])].map(([label, place]) => ({ index: places.indexOf(place), label })),
+    ...locations.map((_, index) => ({ index, label: locationAddress(index) })),
+    ...[...locationLinks([{ locations }])].map(([label, location]) => ({ index: locations.indexOf(location), label })),
   ];
   return {
     parts: partsOf(shown),
     title: titleOfFinding(shown.finding),
     facts: factsOf(shown, confirmations),
     severities: [],
-    places: links,
+    locations: links,
     language: shown.run.language === 'japanese' ? 'ja' : 'en',
   };
 }
 
 /** `path:line` could mean two entries. */
-function placeAddress(index: number): string {
+function locationAddress(index: number): string {
   return `#place-${String(index)}`;
 }
 
@@ -158,7 +158,7 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
 
 export function standingOf({
   details,
-  places,
+  locations,
   verdict,
   decidedBefore,
   evidence,
@@ -169,7 +169,7 @@ export function standingOf({
     [t('Quoted code'), quoted && evidenceLabel(quoted), quoted && tones[quoted.kind]],
     [t('Compared with earlier runs'), verdict && verdictLabel(verdict)],
     [t('Earlier decision'), decidedBeforeLabel(decidedBefore), 'amber'],
-    [t('Code since the assessment'), places[0] && driftLabel(places[0])],
+    [t('Code since the assessment'), locations[0] && driftLabel(locations[0])],
   ];
 }
 
@@ -187,7 +187,7 @@ function partsOf(shown: DetailedFinding): ReportContent['parts'] {
   ]);
   const texts = [
     [t('Description'), visibleText(details.description)],
-    [t('Locations'), placesOf(shown)],
+    [t('Locations'), locationsOf(shown)],
     [blockLabel('recommendation'), visibleText(details.recommendation)],
     ...details.blocks.map(({ kind, text }) => [blockLabel(kind), visibleText(text)] as const),
     [t('Origin'), origin.map(({ label, value }) => `- ${label}: ${escapeMarkdown(value)}`).join('\n')],
@@ -195,22 +195,22 @@ function partsOf(shown: DetailedFinding): ReportContent['parts'] {
   return texts.flatMap(([heading, markdown]) => (markdown.trim() === '' ? [] : [{ heading, markdown }]));
 }
 
-function placesOf(shown: DetailedFinding): string {
-  const { places, evidence, details } = shown;
-  const reported = details.places;
-  const items = reported.slice(0, maxPlaces).map((quoted, index) => {
-    const place = shown.finding.places[index] ?? quoted;
-    const here = localPlaceOf(place, shown);
+function locationsOf(shown: DetailedFinding): string {
+  const { locations, evidence, details } = shown;
+  const reported = details.locations;
+  const items = reported.slice(0, maxLocations).map((quoted, index) => {
+    const location = shown.finding.locations[index] ?? quoted;
+    const here = localLocationOf(location, shown);
     const notes = [
-      place.label === undefined ? undefined : clip(visibleLine(place.label), 500),
-      stateLabel(place, shown),
+      location.label === undefined ? undefined : clip(visibleLine(location.label), 500),
+      stateLabel(location, shown),
       evidence?.[index] && evidenceLabel(evidence[index]),
     ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
-    const address = codeSpan(addressOf(place, shown));
-    const entry = here === undefined ? address : `[${address}](${placeAddress(places.indexOf(here))})`;
+    const address = codeSpan(addressOf(location, shown));
+    const entry = here === undefined ? address : `[${address}](${locationAddress(locations.indexOf(here))})`;
     return `- ${entry}${notes.join('')}\n${quoteOf(quoted).replaceAll(/^(?=.)/gm, '  ')}`;
   });
-  if (reported.length > maxPlaces) items.push(`- … (${String(reported.length - maxPlaces)})`);
+  if (reported.length > maxLocations) items.push(`- … (${String(reported.length - maxLocations)})`);
   return items.join('\n');
 }
 

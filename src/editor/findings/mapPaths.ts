@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import { AssessmentError } from '../../core/errors.ts';
-import { decisionFolders, lacksMainPlace, type ShownFinding } from '../../core/findings/shownFinding.ts';
-import { type MappingPlan, planMapping } from '../../core/findings/place/mappings.ts';
+import { decisionFolders, lacksMainLocation, type ShownFinding } from '../../core/findings/shownFinding.ts';
+import { type MappingPlan, planMapping } from '../../core/findings/location/mappings.ts';
 import { pathInside } from '../../core/paths.ts';
 import { isInside } from '../folders.ts';
 import { countFindings } from '../formats.ts';
@@ -16,30 +16,30 @@ export async function mapFindingPaths(findings: FindingStore): Promise<void> {
   const targets = findings.shownRuns().flatMap(({ run }) => run.targets);
   const folders = [...new Set(targets.map(({ folder }) => folder))];
   const mapped = folders.filter((folder) => findings.hasMappings(folder));
-  const unplaced = findings.all().filter(lacksMainPlace);
+  const withoutLocation = findings.all().filter(lacksMainLocation);
   const pick = t('Choose a Folder…');
   const clear = t('Clear Path Mappings');
-  if (unplaced.length === 0 && mapped.length === 0) {
+  if (withoutLocation.length === 0 && mapped.length === 0) {
     void showInformation(t('Every finding that names a file already has a location.'));
     return;
   }
   const choice =
     mapped.length === 0
       ? pick
-      : await vscode.window.showQuickPick(unplaced.length === 0 ? [clear] : [pick, clear]);
+      : await vscode.window.showQuickPick(withoutLocation.length === 0 ? [clear] : [pick, clear]);
   if (choice === clear) for (const folder of mapped) await findings.forgetMappings(folder);
-  else if (choice === pick) await chooseBaseFolder(unplaced, folders, findings);
+  else if (choice === pick) await chooseBaseFolder(withoutLocation, folders, findings);
 }
 
 async function chooseBaseFolder(
-  unplaced: readonly ShownFinding[],
+  withoutLocation: readonly ShownFinding[],
   folders: readonly string[],
   findings: FindingStore,
 ): Promise<void> {
   const [start] = folders;
   const [chosen] =
     (await vscode.window.showOpenDialog({
-      title: t('Base Folder for the Paths of {0}', countFindings(unplaced.length)),
+      title: t('Base Folder for the Paths of {0}', countFindings(withoutLocation.length)),
       openLabel: t('Choose'),
       canSelectFiles: false,
       canSelectFolders: true,
@@ -50,8 +50,8 @@ async function chooseBaseFolder(
   const to = root === undefined ? undefined : pathInside(root, chosen.fsPath);
   if (root === undefined || to === undefined)
     throw new AssessmentError('outsideFolder', { subject: chosen.fsPath });
-  const inRoot = unplaced.filter((shown) => decisionFolders(shown).includes(root));
-  const paths = inRoot.flatMap(({ finding }) => finding.places.slice(0, 1).map(({ path }) => path));
+  const inRoot = withoutLocation.filter((shown) => decisionFolders(shown).includes(root));
+  const paths = inRoot.flatMap(({ finding }) => finding.locations.slice(0, 1).map(({ path }) => path));
   const plan = await withProgress(t('Looking for the findings’ files…'), (_report, signal) =>
     planMapping(paths, { root, to, signal }),
   );
@@ -63,12 +63,12 @@ async function chooseBaseFolder(
     await findings.mapPaths(root, plan.prefix, chosen.fsPath);
 }
 
-async function agrees({ prefix, placed }: MappingPlan, of: number, where: string): Promise<boolean> {
+async function agrees({ prefix, located }: MappingPlan, of: number, where: string): Promise<boolean> {
   const yes = t('Map Paths');
   const detail =
     prefix === ''
       ? t('Paths are looked up in “{0}”.', where)
       : t('Paths that start with “{0}” are looked up in “{1}”.', prefix, where);
-  const question = t('This finds locations for {0} of {1}.', placed, countFindings(of));
+  const question = t('This finds locations for {0} of {1}.', located, countFindings(of));
   return (await showInformation([question, detail].join(' '), yes)) === yes;
 }

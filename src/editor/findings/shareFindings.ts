@@ -83,10 +83,10 @@ async function hasChat(): Promise<boolean> {
 export function findingsMarkdown(shown: readonly DetailedFinding[]): string {
   const words: FindingWords = {
     severity: t('Severity'),
-    place: t('Location'),
+    location: t('Location'),
     feature: t('Feature'),
     perspective: t('Perspective'),
-    otherPlaces: t('Other locations'),
+    otherLocations: t('Other locations'),
     triage: t('Triage'),
     owner: t('Owner'),
     description: t('Description'),

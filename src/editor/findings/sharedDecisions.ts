@@ -126,7 +126,7 @@ function rowOf({ path, entry, about }: NewDecision<ShownFinding>, today: string)
   return {
     ...decision,
     label: `${decision.label} — ${subjectLabel([about])}`,
-    description: visibleLine(about.places[0]?.path ?? about.finding.places[0]?.path ?? ''),
+    description: visibleLine(about.locations[0]?.path ?? about.finding.locations[0]?.path ?? ''),
     act: () => vscode.commands.executeCommand('whitebox.showFindingDetails', { shown: about }),
   };
 }

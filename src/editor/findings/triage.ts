@@ -11,7 +11,7 @@ import {
   type TriageDecision,
   type TriageState,
 } from '../../core/findings/triage/triage.ts';
-import { type TriagePlace, triagePlaceOf } from '../../core/findings/triage/triageDisk.ts';
+import { type TriagePaths, triagePathsOf } from '../../core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { type FolderCalls, inBackground } from '../../core/yieldingWork.ts';
@@ -165,9 +165,9 @@ export function createTriage(
   storageFolder: string,
   deps: { calls: FolderCalls; clock: Clock; log: Logger },
 ): TriageStore {
-  const placeFor = (folder: string): TriagePlace =>
-    triagePlaceOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)) === 'shared');
-  return new TriageStore({ ...deps, placeFor });
+  const pathsFor = (folder: string): TriagePaths =>
+    triagePathsOf(folder, storageFolder, readTriageStorage(vscode.Uri.file(folder)) === 'shared');
+  return new TriageStore({ ...deps, pathsFor });
 }
 
 /** Another window, git, or a person may change decisions. */

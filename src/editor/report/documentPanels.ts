@@ -24,7 +24,7 @@ export interface PanelDocument {
   /** Called whenever the panel becomes visible. */
   load(): Promise<ReportContent>;
   /** `index` is one of the `places` that `load` returned. */
-  openPlace?(index: number): Promise<void>;
+  openLocation?(index: number): Promise<void>;
 }
 
 export interface PanelDeps {
@@ -120,7 +120,7 @@ export class DocumentPanels<T> implements Disposable {
 
 interface Sent {
   readonly text: string;
-  readonly places: ReadonlySet<number>;
+  readonly locations: ReadonlySet<number>;
   readonly actions: readonly MessageAction[];
 }
 
@@ -198,8 +198,8 @@ export class DocumentPanel {
     const { message, actions } = loaded;
     const text = JSON.stringify(message);
     if (text === this.#sent?.text) return;
-    const places = message.type === 'show' ? message.content.places.map(({ index }) => index) : [];
-    this.#sent = { text, places: new Set(places), actions };
+    const locations = message.type === 'show' ? message.content.locations.map(({ index }) => index) : [];
+    this.#sent = { text, locations: new Set(locations), actions };
     const { webview } = this.panel;
     await webview.postMessage(message);
     if (this.#rendering === undefined) return;
@@ -228,12 +228,12 @@ export class DocumentPanel {
     switch (message?.type) {
       case 'ready':
         return this.#send();
-      case 'openPlace':
-        if (this.#sent?.places.has(message.index) !== true)
+      case 'openLocation':
+        if (this.#sent?.locations.has(message.index) !== true)
           log.warn('The report view asked for a place that it was not given.');
         else
           await this.#deps.attempt('whitebox.openReport', async () =>
-            this.#document.openPlace?.(message.index),
+            this.#document.openLocation?.(message.index),
           );
         return;
       case 'act': {

@@ -3,8 +3,8 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../core/errors.ts';
 import { countVerdicts, isReported } from '../../core/findings/result/result.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
-import type { ShownFinding, ShownPlace, ShownRun } from '../../core/findings/shownFinding.ts';
-import { placeLinks } from '../../core/findings/view/findingMarkdown.ts';
+import type { ShownFinding, ShownLocation, ShownRun } from '../../core/findings/shownFinding.ts';
+import { locationLinks } from '../../core/findings/view/findingMarkdown.ts';
 import { SEVERITIES } from '../../core/findings/finding.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
 import { coverageOf } from '../../core/upload/choose/coverage.ts';
@@ -22,7 +22,7 @@ import {
 import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, stateLabel, titleOf } from '../runs/runLabels.ts';
 import { severityLabel, verdictHeading } from '../findingLabels.ts';
-import { placeNow, revealPlace } from '../findings/code/goToFinding.ts';
+import { locateNow, revealLocation } from '../findings/code/goToFinding.ts';
 import { findInRun, readRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
@@ -47,7 +47,7 @@ export function registerReports(
 
 export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStore }): PanelDocument {
   let linked: readonly ShownFinding[] = [];
-  let places: readonly ShownPlace[] = [];
+  let locations: readonly ShownLocation[] = [];
   return {
     id: run.id,
     title: t('Report: {0}', titleOf(run)),
@@ -57,17 +57,17 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       if (size > maxReportBytes) throw new AssessmentError('reportTooLarge', { subject: file, actual: size });
       const markdown = await readFile(file, 'utf8');
       const read = await readRun(run, deps.findings);
-      const links = placeLinks(read.shown);
+      const links = locationLinks(read.shown);
       linked = read.shown;
-      places = [...links.values()];
+      locations = [...links.values()];
       return toContent(run, markdown, read, [...links.keys()]);
     },
-    openPlace: async (index) => {
-      const place = places[index];
-      const finding = linked.find((shown) => place !== undefined && shown.places.includes(place));
-      if (place === undefined || finding === undefined) return;
+    openLocation: async (index) => {
+      const location = locations[index];
+      const finding = linked.find((shown) => location !== undefined && shown.locations.includes(location));
+      if (location === undefined || finding === undefined) return;
       const current = await findInRun(run, finding.name, deps.findings);
-      await revealPlace(placeNow(place, finding, current));
+      await revealLocation(locateNow(location, finding, current));
     },
   };
 }
@@ -86,7 +86,7 @@ function toContent(run: Run, markdown: string, read: ShownRun, labels: readonly 
     })),
     ...(failure === undefined && shown.length === 0 ? { noFindings: describeZero(run) } : {}),
     ...(baseline === undefined ? {} : { changes: toChanges(baseline, [...shown, ...absent], baselineCut) }),
-    places: labels.map((label, index) => ({ index, label })),
+    locations: labels.map((label, index) => ({ index, label })),
     language: run.language === 'japanese' ? 'ja' : 'en',
   };
 }

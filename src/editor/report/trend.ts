@@ -120,7 +120,7 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
       legend: t('Findings by run'),
       rows: rows.map(toRow),
     },
-    places: [],
+    locations: [],
     language: vscode.env.language,
   };
 }

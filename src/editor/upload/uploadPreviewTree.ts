@@ -202,8 +202,8 @@ function reasonLabel(reason: NotUploadedReason): string {
 }
 
 function ruleLabel({ pattern, file, line: number, isConditional }: IgnoreRule): string {
-  const place = file === undefined ? pattern : `${pattern}  (${file}:${String(number)})`;
-  return isConditional === true ? t('{0}: may exclude more than Git does', place) : place;
+  const shownRule = file === undefined ? pattern : `${pattern}  (${file}:${String(number)})`;
+  return isConditional === true ? t('{0}: may exclude more than Git does', shownRule) : shownRule;
 }
 
 function canBeAdded(path: string, { kind }: NotUploadedReason): boolean {

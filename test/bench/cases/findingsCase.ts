@@ -37,7 +37,7 @@ export async function measureFindings(
   const byHand = (worker = false): Promise<Outcome> =>
     subjects.run({ kind: 'byHand', runFolder: lastFolder, folder, worker });
   const [delays, again]: [number[], number[]] = [[], []];
-  const [first, placed] = await valuesInPairs(
+  const [first, located] = await valuesInPairs(
     times,
     async () => {
       const { ms, delayMaxMs } = await open();
@@ -50,11 +50,11 @@ export async function measureFindings(
   const compared = { corpus, unit: 'ms', peerName: 'by hand', target: { atMost: 2 } } as const;
   rows.push(
     { what: 'findings: saved result to first problem', ...compared, ...first! },
-    { what: 'findings: saved result to all placed', ...compared, ...placed! },
+    { what: 'findings: saved result to all placed', ...compared, ...located! },
     { what: 'event loop, longest delay', corpus, unit: 'ms', ours: median(delays), target: { atMost: 50 } },
   );
-  const placedAgain = { what: 'findings: file with 100 placed again', ours: median(again) };
-  rows.push({ ...placedAgain, corpus, unit: 'ms', target: { atMost: 100 } });
+  const locatedAgain = { what: 'findings: file with 100 placed again', ours: median(again) };
+  rows.push({ ...locatedAgain, corpus, unit: 'ms', target: { atMost: 100 } });
   if (earlier > 0) return rows;
   changeFiles(folder);
   const msOf = async (run: Promise<Outcome>): Promise<number> => (await run).ms[1] ?? NaN;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { utf8Only } from '../../../src/core/findings/place/sentFiles.ts';
+import { utf8Only } from '../../../src/core/findings/location/sentFiles.ts';
 import { createMemory, saveResult } from '../../../src/core/findings/result/readResult.ts';
 import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
@@ -35,12 +35,12 @@ export async function workOutStored(storage: string, id: string): Promise<void> 
 export async function openFindings(
   storage: string,
   file: string,
-): Promise<{ firstMs: number; placedMs: number; findings: number; againMs: number[] }> {
+): Promise<{ firstMs: number; locatedMs: number; findings: number; againMs: number[] }> {
   const runs = new RunStore(join(storage, 'runs'), { clock, log: silent });
   const folder = join(storage, 'triage');
   const calls = new FolderCalls(silent);
   const triage = new TriageStore({
-    placeFor: () => ({ book: join(folder, 'book.jsonl') }),
+    pathsFor: () => ({ book: join(folder, 'book.jsonl') }),
     calls,
     clock,
     log: silent,
@@ -60,16 +60,16 @@ export async function openFindings(
     memory: createMemory(),
   });
   await runs.reload();
-  let [firstMs, placedMs] = [0, 0];
+  let [firstMs, locatedMs] = [0, 0];
   store.onDidChange(() => {
-    const isPlaced = store.shownRuns().every(({ unread }) => unread?.length === 0);
+    const isLocated = store.shownRuns().every(({ unread }) => unread?.length === 0);
     const ms = performance.now() - start;
     if (firstMs === 0 && problemsByFile(store.all()).size > 0) firstMs = ms;
-    if (firstMs > 0 && placedMs === 0 && isPlaced) placedMs = ms;
+    if (firstMs > 0 && locatedMs === 0 && isLocated) locatedMs = ms;
   });
   const start = performance.now();
   await store.load();
-  if (placedMs === 0) throw new Error('nothing to show');
+  if (locatedMs === 0) throw new Error('nothing to show');
 
   const text = await readFile(file, 'utf8');
   const type = async (count: number): Promise<number> => {
@@ -80,5 +80,5 @@ export async function openFindings(
   };
   const againMs: number[] = [];
   for (let count = 1; count <= placings; count++) againMs.push(await type(count));
-  return { firstMs, placedMs, findings: store.all().length, againMs };
+  return { firstMs, locatedMs, findings: store.all().length, againMs };
 }

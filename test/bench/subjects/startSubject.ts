@@ -33,7 +33,7 @@ export async function startWhole(
     random,
     log: silent,
     workerFile,
-    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log: silent, random }),
+    clientFor: (location) => new AssessmentClient({ ...location, token: source, clock, log: silent, random }),
     deleteSourceAfterRun: () => false,
     retainLocalDays: () => 90,
   });

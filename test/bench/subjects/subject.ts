@@ -123,8 +123,8 @@ async function perform(job: Job): Promise<Partial<Outcome>> {
       return { ms: [await timed(() => putFile(new URL(job.url), job.file, options))] };
     }
     case 'findings': {
-      const { firstMs, placedMs, findings, againMs } = await openFindings(job.storage, job.file);
-      return { ms: [firstMs, placedMs, ...againMs], files: findings };
+      const { firstMs, locatedMs, findings, againMs } = await openFindings(job.storage, job.file);
+      return { ms: [firstMs, locatedMs, ...againMs], files: findings };
     }
     case 'byHand':
       return { ms: await readByHand(job) };

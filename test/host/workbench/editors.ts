@@ -9,10 +9,10 @@ export function editorsOf(page: Page) {
     editor: async (): Promise<{ readonly title: string; readonly line: number }> => {
       const active = group.locator('.tab.active');
       await active.waitFor();
-      const place = await page.locator('[id="status.editor.selection"]').allInnerTexts();
+      const location = await page.locator('[id="status.editor.selection"]').allInnerTexts();
       // A file's extension may be a separate element.
       const title = await active.locator('.label-name, .label-suffix').allInnerTexts();
-      return { title: title.join(''), line: Number(/\d+/u.exec(place.join(''))?.[0] ?? 0) };
+      return { title: title.join(''), line: Number(/\d+/u.exec(location.join(''))?.[0] ?? 0) };
     },
 
     /** Focuses the webview editor with this title and returns the frame of the extension's page. */

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
-import { keptPath } from '../../../src/core/findings/place/sentFiles.ts';
+import { keptPath } from '../../../src/core/findings/location/sentFiles.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -49,15 +49,15 @@ describe('files as they were assessed', () => {
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 2, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items));
     shown = findings.map((finding) => ({
-      ...{ run, finding, places: [], folder, ...identityFor('invented'), triage: undecided },
-      sent: finding.places.map((place) => toSent(place.path, sent, folder)),
+      ...{ run, finding, locations: [], folder, ...identityFor('invented'), triage: undecided },
+      sent: finding.locations.map((location) => toSent(location.path, sent, folder)),
     }));
     const file = path.join(folder, 'src/kept.js');
     const kept = { ...toSent('src/kept.js', sent, folder)!, file, sent: toSent('src/kept.js', sent, folder) };
     shown = shown.map((each) => ({
       ...each,
       // As the user mapped it.
-      places: each.finding.places.flatMap((reported) =>
+      locations: each.finding.locations.flatMap((reported) =>
         reported.path === 'elsewhere/kept.js' ? [{ ...kept, reported, drift: 'same' as const }] : [],
       ),
     }));
@@ -80,7 +80,7 @@ describe('files as they were assessed', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  it('are opened exactly as they were sent, with the finding selected at its original place', async () => {
+  it('are opened exactly as they were sent, with the finding selected at its original location', async () => {
     for (const [index, name] of [
       [0, 'src/kept.js'],
       [1, 'inCommit.js'],

@@ -43,7 +43,7 @@ describe('exporting findings as SARIF', () => {
   const findingsOf = (items: readonly object[], of: Run = run): ShownFinding[] => {
     const { findings } = parseFindings(JSON.stringify(items));
     return shownOf(findings, undefined, of).map((shown) => {
-      const [name, file = ''] = shown.finding.places[0]?.path.split('/') ?? [];
+      const [name, file = ''] = shown.finding.locations[0]?.path.split('/') ?? [];
       const target = of.targets.findIndex((each) => each.name === name);
       const folder = of.targets[target]?.folder;
       return { ...shown, folder, sent: [toSent(file, { 'a.js': text }, folder ?? '', target)] };

@@ -162,10 +162,10 @@ describe('Changed on this branch', () => {
 
   const at = (name: string, line?: number): ShownFinding => {
     const invented = invent({ at: { path: name, ...(line !== undefined && { line }) } });
-    const [place] = invented.places;
+    const [location] = invented.locations;
     return {
       ...invented,
-      places: place ? [{ ...place, folder: shop, path: name, file: path.join(shop, name) }] : [],
+      locations: location ? [{ ...location, folder: shop, path: name, file: path.join(shop, name) }] : [],
     };
   };
   const open = async (folder: string): Promise<{ status(): Promise<void> }> => {

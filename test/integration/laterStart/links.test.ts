@@ -34,8 +34,8 @@ describe('links to findings and runs', () => {
   beforeEach(async () => {
     await setUserSettings({ 'whitebox.baseUrl': account.baseUrl, 'whitebox.organizationId': 'invented' });
     [known, opened, tracked] = [[run], [], []];
-    const track = (place: object): Promise<Run> => {
-      tracked.push(place);
+    const track = (location: object): Promise<Run> => {
+      tracked.push(location);
       return Promise.resolve(run);
     };
     follow = createLinkFollower({
@@ -75,7 +75,7 @@ describe('links to findings and runs', () => {
     assert.deepEqual(tracked, []);
     assert.deepEqual(await followed(linkTo(run, '/run'), 'Track Run'), ['Track this run?']);
     assert.deepEqual(
-      tracked.map((place) => ({ ...(place as Run), targets: [], language: '' })),
+      tracked.map((location) => ({ ...(location as Run), targets: [], language: '' })),
       [{ workflow: 'whitebox-assessment', ...account, runId: 'invented-linked', targets: [], language: '' }],
     );
   });

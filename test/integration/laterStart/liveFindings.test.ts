@@ -20,7 +20,7 @@ import { messages, pick, temporaryFolder } from '../dialogs.ts';
 import { partly } from '../doubles.ts';
 import { folder } from '../openFolders.ts';
 import { dist } from '../shownRuns.ts';
-import { endedRun, inventedAccount as place, storeCrawl } from '../storedRuns.ts';
+import { endedRun, inventedAccount as location, storeCrawl } from '../storedRuns.ts';
 
 const reflected = {
   title: 'Reflected cross-site scripting',
@@ -51,8 +51,8 @@ describe('findings of a live application', () => {
     assert.equal(finding.label, reflected.title);
     assert.equal(finding.description, `XSS · GET ${reflected.url}`);
     assert.equal(finding.contextValue, 'finding live withUrl');
-    const inCode = { ...code.finding, places: [{ path: 'src/orders.js' }] };
-    const ended = { ...code, finding: inCode, run: endedRun({ id: 'code', folder, ...place }) };
+    const inCode = { ...code.finding, locations: [{ path: 'src/orders.js' }] };
+    const ended = { ...code, finding: inCode, run: endedRun({ id: 'code', folder, ...location }) };
     const [, , ofCode] = itemsOf(rootNodes([ended], 'severity'));
     assert.equal(ofCode?.contextValue, 'finding withFile');
     assert.equal(finding.command?.command, 'whitebox.showFindingDetails');
@@ -94,7 +94,7 @@ describe('findings of a live application', () => {
   }
 
   it('confirm a finding of the code: choose feature and perspective, then a question with the cost', async () => {
-    const stored = { id: 'crawl', folder, ...place };
+    const stored = { id: 'crawl', folder, ...location };
     const features = [{ name: 'Search', url: 'https://shop.example.test/search' }, { name: 'Log in' }];
     await storeCrawl(storage, stored, { features }, { target_urls: ['https://shop.example.test/'] });
     await runs.reload();
@@ -129,7 +129,7 @@ describe('findings of a live application', () => {
       pairs: [{ feature_name: 'Search', perspective: 'Injection' as const }],
     };
     const run: Run = {
-      ...endedRun({ id: 'tried', folder, ...place }),
+      ...endedRun({ id: 'tried', folder, ...location }),
       workflow: 'blackbox-assessment',
       input,
     };

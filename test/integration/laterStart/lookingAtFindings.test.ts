@@ -4,13 +4,13 @@ import path from 'node:path';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { ErrorKind } from '../../../src/core/errors.ts';
-import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
+import type { ShownFinding, ShownLocation, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
-import { revealPlace } from '../../../src/editor/findings/code/goToFinding.ts';
+import { revealLocation } from '../../../src/editor/findings/code/goToFinding.ts';
 import { compareRuns, showAllFindings } from '../../../src/editor/findings/compareRuns.ts';
 import { findingOf, type FindingSources, findingsOf } from '../../../src/editor/findings/findingArguments.ts';
 import { mapFindingPaths } from '../../../src/editor/findings/mapPaths.ts';
@@ -33,20 +33,20 @@ import { endedRun, inventedAccount } from '../storedRuns.ts';
 import { setUserSettings } from '../userSettings.ts';
 
 describe('messages about findings and runs', () => {
-  const placeIn = (name: string, drift: ShownPlace['drift']): ShownPlace => ({
+  const locationIn = (name: string, drift: ShownLocation['drift']): ShownLocation => ({
     ...{ file: path.join(shop, name), folder: shop, path: name, startLine: 2 },
     ...{ reported: { path: name }, target: 0, drift },
   });
-  const findingAt = (place: ShownPlace, state: 'open' | 'falsePositive' = 'open'): ShownFinding => ({
+  const findingAt = (location: ShownLocation, state: 'open' | 'falsePositive' = 'open'): ShownFinding => ({
     ...invent({ state }),
-    places: [place],
+    locations: [location],
   });
   const ended = (id: string, more: Partial<Run> = {}): Run =>
     ({ ...endedRun({ id, folder: shop, ...inventedAccount }), ...more }) as Run;
 
   it('propose “fixed” only for findings no longer reported whose code changed', async () => {
     for (const verdict of ['codeChanged', 'sameBytes', 'notSent', 'unknown', 'new', undefined] as const) {
-      const shown = { ...findingAt(placeIn('a.js', 'gone')), verdict };
+      const shown = { ...findingAt(locationIn('a.js', 'gone')), verdict };
       const offered = pick();
       await setTriage([shown], { findings: storeOfFindings(), memory: makeMemory(), log: silent });
       const [[first] = []] = offered;
@@ -60,7 +60,7 @@ describe('messages about findings and runs', () => {
   });
 
   it('say that the code is gone if its file was deleted', async () => {
-    await revealPlace(placeIn('deleted.js', 'gone'));
+    await revealLocation(locationIn('deleted.js', 'gone'));
     assert.deepEqual(shownTexts(), ['The code of this finding is no longer in deleted.js.']);
   });
 
@@ -289,13 +289,13 @@ describe('messages about findings and runs', () => {
     await untilEqual(() => item.text, '$(shield) 2');
   });
 
-  it('ask for a folder if the main place of findings is missing, even if other places exist', async () => {
+  it('ask for a folder if the main location of findings is missing, even if other locations exist', async () => {
     const titles: (string | undefined)[] = [];
     answer({ showOpenDialog: (options?: vscode.OpenDialogOptions) => void titles.push(options?.title) });
     const reported = [{ path: 'main.js' }, { path: 'other.js' }];
     const found = (at: number): ShownFinding => {
-      const shown = findingAt({ ...placeIn('src/orders.js', 'same'), reported: reported[at]! });
-      return { ...shown, finding: { ...shown.finding, places: reported } };
+      const shown = findingAt({ ...locationIn('src/orders.js', 'same'), reported: reported[at]! });
+      return { ...shown, finding: { ...shown.finding, locations: reported } };
     };
     await mapFindingPaths(storeOfFindings([found(0)]));
     assert.deepEqual(titles, []);
@@ -309,11 +309,11 @@ describe('messages about findings and runs', () => {
     assert.equal(message, `${expected}${tmpdir()}`);
   });
 
-  it('place findings below the chosen folder if the user agrees, until the mappings are cleared', async () => {
+  it('location findings below the chosen folder if the user agrees, until the mappings are cleared', async () => {
     const reported = [{ path: 'ci/work/src/orders.js' }];
     const invented = invent();
     const run = ended('mapped');
-    const shown = { ...invented, run, folder: shop, finding: { ...invented.finding, places: reported } };
+    const shown = { ...invented, run, folder: shop, finding: { ...invented.finding, locations: reported } };
     const calls: unknown[][] = [];
     const findings = storeOfFindings([shown], {
       shownRuns: () => [{ run, shown: [shown] }],
@@ -342,13 +342,13 @@ describe('messages about findings and runs', () => {
     afterTest(() => vscode.commands.executeCommand('workbench.action.closeActiveEditor'));
     await vscode.window.showTextDocument(file, { selection: new vscode.Range(1, 1, 1, 1) });
     const [there, gone] = (['same', 'gone'] as const).map((drift) =>
-      findingAt(placeIn('src/orders.js', drift)),
+      findingAt(locationIn('src/orders.js', drift)),
     ) as [ShownFinding, ShownFinding];
-    const settled = findingAt(placeIn('src/orders.js', 'same'), 'falsePositive');
+    const settled = findingAt(locationIn('src/orders.js', 'same'), 'falsePositive');
     const findings = storeOfFindings([gone, settled, there]);
     const displayed = new DisplayedFindings(findings);
     afterTest(() => displayed.dispose());
-    const selected = findingAt(placeIn('elsewhere.js', 'same'));
+    const selected = findingAt(locationIn('elsewhere.js', 'same'));
     const group = { kind: 'group', shown: [gone, settled] };
     const findingsView = { visible: true, selection: [group, { kind: 'finding', shown: selected }] };
     const sources: FindingSources = {

@@ -5,7 +5,7 @@ import { before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import type { Verdict } from '../../../src/core/findings/result/result.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
-import type { ShownFinding, ShownPlace, ShownRun } from '../../../src/core/findings/shownFinding.ts';
+import type { ShownFinding, ShownLocation, ShownRun } from '../../../src/core/findings/shownFinding.ts';
 import type { RunIn } from '../../../src/core/run/state/run.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import { DocumentPanel } from '../../../src/editor/report/documentPanels.ts';
@@ -61,11 +61,11 @@ describe('an open document', () => {
     return { posted, received, stub, panel };
   };
 
-  it('links to the current place of code in findings that were read again', async () => {
+  it('links to the current location of code in findings that were read again', async () => {
     const file = path.join(shop, 'src', 'server.js');
     const findingAt = (startLine: number): ShownFinding => {
       const reported = { path: 'src/server.js', startLine: 1 };
-      const place = {
+      const location = {
         file,
         folder: shop,
         target: 0,
@@ -74,13 +74,13 @@ describe('an open document', () => {
         reported,
         drift: 'moved',
       };
-      return { run, finding: { index: 7, places: [reported] }, places: [place] } as unknown as ShownFinding;
+      return { run, finding: { index: 7, locations: [reported] }, locations: [location] } as unknown as ShownFinding;
     };
     let shown = findingAt(1);
     const report = reportOf(() => ({ shown: [shown] }));
-    const { places } = await report.load();
+    const { locations } = await report.load();
     shown = findingAt(4);
-    await report.openPlace?.(places.findIndex(({ label }) => label === 'src/server.js:1'));
+    await report.openLocation?.(locations.findIndex(({ label }) => label === 'src/server.js:1'));
     assert.equal(vscode.window.activeTextEditor?.selection.active.line, 3);
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
@@ -142,7 +142,7 @@ describe('an open document', () => {
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items));
       const contents = parsed.findings.map((finding) => {
-        const shown = { run, finding, places: [], folder: undefined, ...identity, triage: undecided };
+        const shown = { run, finding, locations: [], folder: undefined, ...identity, triage: undecided };
         return toDetails(shown, storeOfFindings()).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
@@ -158,14 +158,14 @@ describe('an open document', () => {
     assert.match(unreadable ?? '', /doesn’t know its format.*Show Raw JSON/);
   });
 
-  it('shows severity and confidence, description, places, recommendation, then the rest', async () => {
+  it('shows severity and confidence, description, locations, recommendation, then the rest', async () => {
     const item = {
       ...{ id: 'WB-[1](x)', title: 'Invented', severity: 'high', cwe: 89, cvss: 8.1, confidence: 'likely' },
       ...{ impact: 'i', description: 'd', recommendation: 'r', file: 'src/server.js', line: 2 },
     };
     const [finding] = parseFindings(JSON.stringify([item])).findings;
     const shown = {
-      ...{ run, finding: finding!, places: [], folder: shop, ...identity },
+      ...{ run, finding: finding!, locations: [], folder: shop, ...identity },
       triage: { state: 'open', note: '', at: 1, until: '2026-11-26' } as const,
       verdict: 'new' as const,
       evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
@@ -208,32 +208,32 @@ describe('an open document', () => {
     assert.match(parts.at(-1)?.markdown ?? '', /^- ID: WB\\-\\\[1\\\]\\\(x\\\)$/m);
   });
 
-  it('links text of a finding only if it means one place, and each list entry to its own place', async () => {
+  it('links text of a finding only if it means one place, and each list entry to its own location', async () => {
     const [finding] = parseFindings(
       JSON.stringify([
         { title: 'Invented', locations: [12, 2, 2].map((line) => ({ path: 'src/server.js', line })) },
       ]),
     ).findings;
-    const placeNow = (at: number, startLine: number, file: string): ShownPlace => {
-      const reported = finding!.places[at]!;
+    const locateNow = (at: number, startLine: number, file: string): ShownLocation => {
+      const reported = finding!.locations[at]!;
       return { file, folder: shop, target: 0, path: reported.path, startLine, reported, drift: 'moved' };
     };
-    const places = [placeNow(0, 22, '/one/a.js'), placeNow(1, 12, '/one/a.js'), placeNow(2, 22, '/two/a.js')];
-    const shown = { run, finding: finding!, places, folder: shop, ...identity, triage: undecided };
-    const { parts, places: links } = await toDetails(shown, storeOfFindings()).load();
+    const locations = [locateNow(0, 22, '/one/a.js'), locateNow(1, 12, '/one/a.js'), locateNow(2, 22, '/two/a.js')];
+    const shown = { run, finding: finding!, locations, folder: shop, ...identity, triage: undecided };
+    const { parts, locations: links } = await toDetails(shown, storeOfFindings()).load();
     const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {
-      '#place-0': 0,
-      '#place-1': 1,
-      '#place-2': 2,
+      '#location-0': 0,
+      '#location-1': 1,
+      '#location-2': 2,
       'src/server.js:12': 0,
     });
     assert.deepEqual(
       [...markdown.matchAll(/^- \[` (.*) `\]\((.*)\)/gm)].map(([, text, to]) => [text, to]),
       [
-        ['src/server.js:22', '#place-0'],
-        ['src/server.js:12', '#place-1'],
-        ['src/server.js:22', '#place-2'],
+        ['src/server.js:22', '#location-0'],
+        ['src/server.js:12', '#location-1'],
+        ['src/server.js:22', '#location-2'],
       ],
     );
   });
@@ -243,8 +243,8 @@ describe('an open document', () => {
     const document = {
       id: 'invented',
       title: 'Invented',
-      load: () => Promise.resolve(partly<ReportContent>({ parts: [{ markdown }], places: [] })),
-      openPlace: () => Promise.resolve(),
+      load: () => Promise.resolve(partly<ReportContent>({ parts: [{ markdown }], locations: [] })),
+      openLocation: () => Promise.resolve(),
     };
     const { posted, received, stub, panel } = openPanel(document);
     const texts = (): string[] =>

@@ -84,9 +84,9 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
     }),
   });
   await symlink(path.join(root, 'outside.js'), path.join(shop, 'link.js'));
-  const place = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
+  const location = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
   const sent = { 'src/orders.js': lines, 'src/server.js': lines };
-  await storeEndedRun(storage, { id: shopRunId, folder: shop, ...place }, { findings: shopFindings }, sent);
+  await storeEndedRun(storage, { id: shopRunId, folder: shop, ...location }, { findings: shopFindings }, sent);
 
   // What a window that was killed left of an archive.
   await writeFiles(storage, { 'saving/0.part': '' });
@@ -95,7 +95,7 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
   // Its folder is not part of the workspace: what was found there is not shown here.
   const elsewhere = path.join(root, 'elsewhere');
   await writeFiles(elsewhere, { 'a.js': lines });
-  const run = { id: '20260101000000-elsewhere', folder: elsewhere, ...place };
+  const run = { id: '20260101000000-elsewhere', folder: elsewhere, ...location };
   await storeEndedRun(storage, run, [{ title: 'Elsewhere', severity: 'high', file: 'a.js', line: 1 }]);
 
   const folder = path.join(root, 'many');
@@ -116,7 +116,7 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
     line: 1 + at,
   }));
   const findings = [...spread, ...crowded];
-  await storeEndedRun(storage, { id: '20260101000000-many', folder, ...place }, { findings });
+  await storeEndedRun(storage, { id: '20260101000000-many', folder, ...location }, { findings });
   return path.join(root, 'two.code-workspace');
 }
 

@@ -174,7 +174,7 @@ function reportOf(
   }[language];
   const reported = findings.map(({ method, url, evidence, ...finding }) => ({
     ...finding,
-    places: [{ name: `${method} ${url}`, code: evidence }],
+    locations: [{ name: `${method} ${url}`, code: evidence }],
   }));
   return reportText(reported, { language, ...heading });
 }

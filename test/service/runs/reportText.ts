@@ -21,7 +21,7 @@ export function text([line = '']: readonly string[]): RuleText {
 export interface ReportedFinding extends RuleText {
   readonly severity: Severity;
   readonly cwe: string;
-  readonly places: readonly {
+  readonly locations: readonly {
     readonly name: string;
     readonly code: string;
     readonly codeLanguage?: string;
@@ -37,10 +37,10 @@ const english = {
   severity: 'Severity',
   number: 'Findings',
   finding: 'Finding',
-  place: 'Place',
+  location: 'Place',
   findings: 'Findings',
   summary: 'Summary',
-  places: 'Places',
+  locations: 'Places',
   recommendation: 'Recommendation',
   sentenceEnd: ' ',
   levels: { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', none: 'None' },
@@ -53,10 +53,10 @@ const japanese: typeof english = {
   severity: '重大度',
   number: '件数',
   finding: '検出項目',
-  place: '場所',
+  location: '場所',
   findings: '検出項目の詳細',
   summary: '一覧',
-  places: '該当箇所',
+  locations: '該当箇所',
   recommendation: '推奨される対策',
   sentenceEnd: '',
   levels: { critical: '重大', high: '高', medium: '中', low: '低', none: 'なし' },
@@ -72,9 +72,9 @@ export function reportText(
     const count = findings.filter(({ severity }) => severity === level).length;
     return `| ${words.levels[level]} | ${count} |`;
   });
-  const rows = findings.map(({ severity, title, cwe, places: [first] }, index) => {
-    const place = first ? inlineCode(first.name).replaceAll('|', '\\|') : '';
-    return `| ${index + 1} | ${words.levels[severity]} | ${title} | ${cwe} | ${place} |`;
+  const rows = findings.map(({ severity, title, cwe, locations: [first] }, index) => {
+    const location = first ? inlineCode(first.name).replaceAll('|', '\\|') : '';
+    return `| ${index + 1} | ${words.levels[severity]} | ${title} | ${cwe} | ${location} |`;
   });
   const lines = [
     `# ${title}`,
@@ -92,7 +92,7 @@ export function reportText(
     lines.push(
       `## ${words.summary}`,
       '',
-      `| # | ${words.severity} | ${words.finding} | CWE | ${words.place} |`,
+      `| # | ${words.severity} | ${words.finding} | CWE | ${words.location} |`,
       '| ---: | --- | --- | --- | --- |',
       ...rows,
       '',
@@ -114,9 +114,9 @@ function section(finding: ReportedFinding, number: number, words: typeof english
     '',
     finding.description,
     '',
-    `#### ${words.places}`,
+    `#### ${words.locations}`,
     '',
-    ...finding.places.flatMap(({ name, code, codeLanguage = '' }) => {
+    ...finding.locations.flatMap(({ name, code, codeLanguage = '' }) => {
       const fence = longerThanAny(code, 3);
       return [inlineCode(name), '', `${fence}${codeLanguage}`, ...code.split('\n'), fence, ''];
     }),

@@ -52,21 +52,21 @@ export function byWeight(one: ServiceFinding, other: ServiceFinding): number {
     weight: severities.indexOf(severity),
     path: first?.file_path ?? '',
     line: first?.start_line ?? 0,
-  })) as [Place, Place];
+  })) as [Location, Location];
   return a.weight - b.weight || Number(a.path > b.path) - Number(a.path < b.path) || a.line - b.line;
 }
 
-interface Place {
+interface Location {
   readonly weight: number;
   readonly path: string;
   readonly line: number;
 }
 
 export function toReported({ locations, ...finding }: ServiceFinding): ReportedFinding {
-  const places = locations.map(({ file_path, start_line, snippet }) => ({
+  const quotes = locations.map(({ file_path, start_line, snippet }) => ({
     name: `${file_path}:${start_line}`,
     code: snippet,
     codeLanguage: file_path.endsWith('.py') ? 'python' : (/\w+$/.exec(file_path)?.[0] ?? ''),
   }));
-  return { ...finding, places };
+  return { ...finding, locations: quotes };
 }

@@ -67,18 +67,18 @@ test('F191 each status means the same at each operation, and a page only says wh
           const undo = service.addFault({ match: at, before: reply });
           const error = await failureOf(call());
           undo();
-          const place = `${String(status)} with ${what} at ${JSON.stringify(at)}`;
+          const location = `${String(status)} with ${what} at ${JSON.stringify(at)}`;
           const isPage = what === 'a page';
           const kind = kinds[(isStorage ? 2 : 0) + (isPage ? 1 : 0)];
           const { data } = error;
           assert.deepEqual(
             [error.kind, data.status, data.detail, data.isPage === true, data.retryAfterMs],
             [kind, status, detail, isPage, 300_000],
-            place,
+            location,
           );
           const isFinal = status >= 400 && status < 500 && ![408, 499].includes(status);
           const isSure = isFinal && (!isPage || [401, 407, 413, 429].includes(status));
-          if (!isStorage) assert.equal(wasRefused(error), isSure, place);
+          if (!isStorage) assert.equal(wasRefused(error), isSure, location);
         }
   assert.deepEqual(await readdir(folder), [], 'nothing was saved');
   assert.equal(service.files().at(-1)?.state, 'reserved', 'nothing was stored');

@@ -7,8 +7,8 @@ import { Emitter } from '../../../src/core/ports.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { createMemory, type ResultSource, saveResult } from '../../../src/core/findings/result/readResult.ts';
-import type { EditorTexts } from '../../../src/core/findings/place/currentPlaces.ts';
-import { utf8Only } from '../../../src/core/findings/place/sentFiles.ts';
+import type { EditorTexts } from '../../../src/core/findings/location/currentLocations.ts';
+import { utf8Only } from '../../../src/core/findings/location/sentFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -99,7 +99,7 @@ export async function setUpFindings(
   };
   const triage = new TriageStore({
     calls,
-    placeFor: (folder) => ({
+    pathsFor: (folder) => ({
       book: `${folder}.jsonl`,
       shared: shared.has(folder) ? path.join(folder, 'shared') : undefined,
     }),
@@ -215,8 +215,8 @@ async function storeSent(run: Run, index: number, runFolder: string, sent: Files
 }
 
 /** The findings file of one invented finding. */
-export function finding(title: string, place: Record<string, unknown> = { file: 'a.js', line: 2 }): string {
-  return JSON.stringify([{ title, severity: 'high', ...place }]);
+export function finding(title: string, location: Record<string, unknown> = { file: 'a.js', line: 2 }): string {
+  return JSON.stringify([{ title, severity: 'high', ...location }]);
 }
 
 export function titles({ store }: FindingFixture): string[] {

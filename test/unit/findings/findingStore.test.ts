@@ -37,13 +37,13 @@ test('F107 unreadable findings affect no other run, and their reason is kept unt
 
 test('a file in two folders of a run, one in the other, is shown in the folder that each finding names', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const place = (target: number, file: string) => ({ title: file, file, line: 1, target_index: target });
-  const items = [place(0, 'sub/a.js'), place(1, 'a.js')];
+  const location = (target: number, file: string) => ({ title: file, file, line: 1, target_index: target });
+  const items = [location(0, 'sub/a.js'), location(1, 'a.js')];
   await fixture.addRun(['shop', path.join('shop', 'sub')], JSON.stringify(items));
-  const places = () => fixture.store.all().flatMap((shown) => shown.places.map((each) => each.path));
-  assert.deepEqual(places(), ['sub/a.js', 'a.js']);
+  const locations = () => fixture.store.all().flatMap((shown) => shown.locations.map((each) => each.path));
+  assert.deepEqual(locations(), ['sub/a.js', 'a.js']);
   await fixture.edit(path.join(fixture.root, 'shop', 'sub', 'a.js'), '// above\none\n');
-  assert.deepEqual(places(), ['sub/a.js', 'a.js']);
+  assert.deepEqual(locations(), ['sub/a.js', 'a.js']);
 });
 
 test('of two runs whose folders contain each other, the later one shows the files in both', async (t) => {
@@ -172,7 +172,7 @@ test('F110 state, opened file and stored text of a finding refer to the same sen
   await writeFile(changed, 'new\na\nb\n');
   await fixture.store.rePlace(new Set([changed]));
   assert.deepEqual(
-    fixture.store.all().map(({ places: [place] }) => place && [place.path, place.startLine, place.drift]),
+    fixture.store.all().map(({ locations: [location] }) => location && [location.path, location.startLine, location.drift]),
     [['web/src/index.ts', 2, 'moved'], undefined, ['src/other.c', 1, 'same']],
   );
 });
@@ -196,21 +196,21 @@ test('a finding whose file is gone stays with its folder in a run of two', async
   const store = fixture.reopen(parseWorker);
   await store.load();
   assert.deepEqual([seen(store), store.absent()], [wanted, []]);
-  assert.ok(store.all().every(({ places }) => places.every(({ folder }) => folder !== shop)));
+  assert.ok(store.all().every(({ locations }) => locations.every(({ folder }) => folder !== shop)));
 });
 
 test('findings are shown as uploaded before their files are read, and changed files are followed', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const places = ['changed.js', 'other.js'].map((file) => ({ title: file, file, line: 1 }));
-  const both = { title: 'both', locations: places };
+  const locations = ['changed.js', 'other.js'].map((file) => ({ title: file, file, line: 1 }));
+  const both = { title: 'both', locations: locations };
   const sent = { 'changed.js': 'one();\n', 'other.js': 'two();\n' };
-  await fixture.addRun(['shop'], JSON.stringify([...places, both]), sent);
+  await fixture.addRun(['shop'], JSON.stringify([...locations, both]), sent);
   await writeFile(path.join(fixture.root, 'shop', 'changed.js'), '// above\none();\n');
   const store = fixture.reopen(parseWorker);
   const seen: unknown[] = [];
   store.onDidChange(() => {
     const [{ unread = [] } = {}] = store.shownRuns();
-    const lines = store.all().map((shown) => shown.places.map(({ startLine }) => startLine).join());
+    const lines = store.all().map((shown) => shown.locations.map(({ startLine }) => startLine).join());
     if (lines.length > 0) seen.push(`${String(unread.length)}: ${lines.join(' ')}`);
   });
   await store.load();

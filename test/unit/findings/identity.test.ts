@@ -7,7 +7,7 @@ import { identityFor } from './shownFindings.ts';
 /** The fingerprint of a finding whose path is valid. */
 function printOf(item: object): string {
   const [finding] = parseFindings(JSON.stringify([item])).findings;
-  return fingerprintOf(finding!, { path: finding?.places[0]?.path ?? '' });
+  return fingerprintOf(finding!, { path: finding?.locations[0]?.path ?? '' });
 }
 
 test('a fingerprint is of the weakness, or else the title, and of the quoted code without white space', () => {

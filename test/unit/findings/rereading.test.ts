@@ -33,7 +33,7 @@ test('changes on disk and in the editor during a reload of findings are applied'
   const file = path.join(folder, 'src.js');
   fixture.open.add(folder);
   await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
-  const line = () => store.all()[0]?.places[0]?.startLine;
+  const line = () => store.all()[0]?.locations[0]?.startLine;
   await reloadMeanwhile(fixture, async () => {
     await writeFile(file, `// one\n${code}`);
     return { done: store.rePlace(new Set([file])) };
@@ -145,7 +145,7 @@ test('a folder that reappears is polled like its files', async (t) => {
   fixture.open.add(shop);
   await fixture.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
   const file = path.join(shop, 'lib/deep/x.js');
-  const isThere = () => fixture.store.all()[0]?.places.some(({ drift }) => drift !== 'gone');
+  const isThere = () => fixture.store.all()[0]?.locations.some(({ drift }) => drift !== 'gone');
   for (const name of ['lib', 'lib/deep', 'lib/deep/x.js']) {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, 'x\n');

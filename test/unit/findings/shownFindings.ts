@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { DRIFTS } from '../../../src/core/findings/view/filter.ts';
 import { VERDICTS } from '../../../src/core/findings/result/result.ts';
-import { EVIDENCE } from '../../../src/core/findings/place/evidence.ts';
+import { EVIDENCE } from '../../../src/core/findings/location/evidence.ts';
 import { type Finding, SEVERITIES } from '../../../src/core/findings/finding.ts';
 import { type Named, reportKey } from '../../../src/core/findings/identity.ts';
 import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 
-/** The evidence of a single place. */
+/** The evidence of a single location. */
 function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['evidence'] {
   const path = 'a.js';
   if (kind === undefined) return undefined;
@@ -37,20 +37,20 @@ export interface Invented extends Partial<Finding> {
 }
 
 const title = 'Invented finding';
-const usual = { index: 0, id: 'WB-1', title, severity: 'high', summary: '', places: [], cwes: [] } as const;
+const usual = { index: 0, id: 'WB-1', title, severity: 'high', summary: '', locations: [], cwes: [] } as const;
 
 /** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
 export function invent(invented: Invented = {}): DetailedFinding {
   const { at, state = 'open', verdict, evidence, owners, ...finding } = invented;
   const { drift = 'same' } = at ?? {};
   const folder = '/home/dev/shop';
-  const place = at && { path: at.path, startLine: at.line, reported: { path: at.path }, target: 0, folder };
+  const location = at && { path: at.path, startLine: at.line, reported: { path: at.path }, target: 0, folder };
   return {
     run,
     finding: { ...usual, ...finding },
-    places:
-      place === undefined || drift === 'none' ? [] : [{ ...place, file: `${folder}/${place.path}`, drift }],
-    details: { description: '', recommendation: '', blocks: [], places: [] },
+    locations:
+      location === undefined || drift === 'none' ? [] : [{ ...location, file: `${folder}/${location.path}`, drift }],
+    details: { description: '', recommendation: '', blocks: [], locations: [] },
     folder: undefined,
     ...identityFor('invented', finding.index),
     fingerprint: String(finding.index ?? 0),

@@ -36,8 +36,8 @@ test('F202 the base of a branch that Git does not tell is unknown, and the next 
 
   const loaded = new Emitter<void>(silent);
   const compared = new Emitter<Branch>(silent);
-  const places = [{ file: '/shop/a.js', folder: '/shop', path: 'a.js' }];
-  const findings = { all: () => [{ places }], absent: () => [], onDidChange: loaded.event };
+  const locations = [{ file: '/shop/a.js', folder: '/shop', path: 'a.js' }];
+  const findings = { all: () => [{ locations }], absent: () => [], onDidChange: loaded.event };
   const filter = { changedOnBranch: true };
   const filtering = { filter, onDidChange: noEvent, useBranch: (branch: Branch) => compared.fire(branch) };
   const memory = { get: () => undefined };

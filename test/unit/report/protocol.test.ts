@@ -5,7 +5,7 @@ import { readHostMessage, readWebviewMessage, readWebviewState } from '../../../
 
 test('F81 only the four messages of the report view are accepted, with places and actions by index', () => {
   assert.deepEqual(readWebviewMessage({ type: 'ready' }), { type: 'ready' });
-  for (const type of ['openPlace', 'act'])
+  for (const type of ['openLocation', 'act'])
     assert.deepEqual(readWebviewMessage({ type, index: 3 }), { type, index: 3 });
 
   const rendered = { type: 'rendered', documentId: 'r', html: '<p>x</p>' };
@@ -18,25 +18,25 @@ test('F81 only the four messages of the report view are accepted, with places an
     { type: 'rendered', html: '' },
     undefined,
     null,
-    'openPlace',
+    'openLocation',
     42,
     [],
     [{ type: 'ready' }],
     {},
-    { type: 'openplace', index: 1 },
-    { type: 'openPlace' },
-    { type: 'openPlace', index: '1' },
-    { type: 'openPlace', index: -1 },
+    { type: 'openlocation', index: 1 },
+    { type: 'openLocation' },
+    { type: 'openLocation', index: '1' },
+    { type: 'openLocation', index: -1 },
     { type: 'act', index: 0, command: 'workbench.action.quit' },
-    { type: 'openPlace', index: 1.5 },
-    { type: 'openPlace', index: Number.NaN },
-    { type: 'openPlace', index: Number.POSITIVE_INFINITY },
-    { type: 'openPlace', index: 2 ** 60 },
-    { type: 'openPlace', index: [1] },
-    { type: 'openPlace', index: { valueOf: () => 1 } },
-    { type: 'openPlace', path: '/etc/passwd' },
-    { type: 'openPlace', index: 1, path: '/etc/passwd' },
-    { type: 'openPlace', index: 1, command: 'workbench.action.terminal.new' },
+    { type: 'openLocation', index: 1.5 },
+    { type: 'openLocation', index: Number.NaN },
+    { type: 'openLocation', index: Number.POSITIVE_INFINITY },
+    { type: 'openLocation', index: 2 ** 60 },
+    { type: 'openLocation', index: [1] },
+    { type: 'openLocation', index: { valueOf: () => 1 } },
+    { type: 'openLocation', path: '/etc/passwd' },
+    { type: 'openLocation', index: 1, path: '/etc/passwd' },
+    { type: 'openLocation', index: 1, command: 'workbench.action.terminal.new' },
     { type: 'ready', index: 1 },
     { type: 'command', command: 'workbench.action.quit' },
     { type: 'openLink', href: 'https://attacker.example' },
@@ -65,7 +65,7 @@ test('the view accepts a report only if every part is present', () => {
       title: 'shop',
       facts: [{ label: 'Files', value: '142' }],
       severities: [{ severity: 'high', label: 'High', count: 2 }],
-      places: [{ index: 0, label: 'src/a.ts:1' }],
+      locations: [{ index: 0, label: 'src/a.ts:1' }],
       language: 'en',
     },
     strings: {
@@ -78,7 +78,7 @@ test('the view accepts a report only if every part is present', () => {
   assert.equal(
     readHostMessage({
       ...message,
-      content: { ...message.content, places: [{ index: 0, label: 'a:1', path: '/a' }] },
+      content: { ...message.content, locations: [{ index: 0, label: 'a:1', path: '/a' }] },
     }),
     undefined,
   );

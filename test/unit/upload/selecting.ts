@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import type { IgnoreRule } from '../../../src/core/upload/ignore/ignoreRules.ts';
 import { type SelectOptions, selectFiles } from '../../../src/core/upload/select/selectFiles.ts';
 import type { Selection } from '../../../src/core/upload/select/selection.ts';
-import { gitSelects, options, type Place } from './trees.ts';
+import { gitSelects, options, type TestTree } from './trees.ts';
 
 /** Selects a folder without the machine's git configuration. */
-export async function select(at: Place, more: Partial<SelectOptions> = {}): Promise<Selection> {
+export async function select(at: TestTree, more: Partial<SelectOptions> = {}): Promise<Selection> {
   return selectFiles(at.root, options(at, more));
 }
 
-export async function paths(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
+export async function paths(at: TestTree, more: Partial<SelectOptions> = {}): Promise<string[]> {
   return (await select(at, more)).files.map(({ path }) => path);
 }
 
 /** The excluded paths, one line each with the reason. */
-export async function leftOut(at: Place, more: Partial<SelectOptions> = {}): Promise<string[]> {
+export async function leftOut(at: TestTree, more: Partial<SelectOptions> = {}): Promise<string[]> {
   return (await select(at, more)).leftOut.map(({ path, reason }) => {
     switch (reason.kind) {
       case 'ignoredButTracked':
@@ -34,7 +34,7 @@ function ruleName({ source, file = '', line, pattern }: IgnoreRule): string {
 }
 
 /** The selected paths of a folder, after comparing them with git's. */
-export async function sameAsGit(at: Place, folder = at.root): Promise<string[]> {
+export async function sameAsGit(at: TestTree, folder = at.root): Promise<string[]> {
   const ours = (await selectFiles(folder, options(at))).files.map(({ path }) => path);
   assert.deepEqual(ours, gitSelects(at, folder));
   return ours;

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { selectFiles, type SelectOptions } from '../../../src/core/upload/select/selectFiles.ts';
-import { options, type Place } from './trees.ts';
+import { options, type TestTree } from './trees.ts';
 
 /** Runs git in a folder of a place, without the machine's configuration. */
-export function git(at: Place, args: readonly string[], cwd = at.root, input = ''): string {
+export function git(at: TestTree, args: readonly string[], cwd = at.root, input = ''): string {
   const identity = ['-c', 'user.name=Invented', '-c', 'user.email=invented@example.com'];
   const run = spawnSync('git', [...identity, ...args], {
     cwd,
@@ -18,14 +18,14 @@ export function git(at: Place, args: readonly string[], cwd = at.root, input = '
 }
 
 /** The oracle: the regular files on disk that git tracks, and that its own ignore rules match, but not the person's. */
-export function gitTracksIgnored(at: Place, folder = at.root): string[] {
+export function gitTracksIgnored(at: TestTree, folder = at.root): string[] {
   const where = ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude'];
   const own = listed(at, folder, git(at, where, folder).trim(), ['--exclude-per-directory=.gitignore']);
   const personal = new Set(listed(at, folder, join(at.home, '.config/git/ignore')));
   return own.filter((path) => !personal.has(path));
 }
 
-function listed(at: Place, folder: string, excludeFile: string, more: readonly string[] = []): string[] {
+function listed(at: TestTree, folder: string, excludeFile: string, more: readonly string[] = []): string[] {
   const rules = existsSync(excludeFile) ? [...more, `--exclude-from=${excludeFile}`] : more;
   if (rules.length === 0) return [];
   const paths = git(at, ['ls-files', '--cached', '--ignored', '-z', ...rules], folder).split('\0');
@@ -36,7 +36,7 @@ function listed(at: Place, folder: string, excludeFile: string, more: readonly s
 
 /** The files named as tracked although ignored, and the problems of indexes that are not read. */
 export async function named(
-  at: Place,
+  at: TestTree,
   folder = at.root,
   more: Partial<SelectOptions> = {},
 ): Promise<{ tracked: string[]; problems: string[] }> {

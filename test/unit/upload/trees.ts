@@ -18,14 +18,14 @@ import type { GitSurroundings } from '../../../src/core/upload/ignore/repository
 import type { SelectOptions } from '../../../src/core/upload/select/selectFiles.ts';
 
 /** A temporary folder with its own home, so that the machine's git configuration does not apply. */
-export interface Place {
+export interface TestTree {
   readonly root: string;
   readonly home: string;
   readonly surroundings: GitSurroundings;
   remove(): void;
 }
 
-export function makePlace(): Place {
+export function makeLocation(): TestTree {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'whitebox-upload-')));
   const root = join(base, 'folder');
   const home = join(base, 'home');
@@ -39,10 +39,10 @@ export function makePlace(): Place {
   };
 }
 
-export function testPlace(t: TestContext): Place {
-  const place = makePlace();
-  t.after(() => place.remove());
-  return place;
+export function testTree(t: TestContext): TestTree {
+  const tree = makeLocation();
+  t.after(() => tree.remove());
+  return tree;
 }
 
 /** Writes files by path; a string is a file's content, `{ link }` a symbolic link. */
@@ -83,21 +83,21 @@ export function plantRepository(root: string, config = ''): void {
   );
 }
 
-export function options(place: Place, more: Partial<SelectOptions> = {}): SelectOptions {
-  return { exclude: [], includeNestedRepositories: false, surroundings: place.surroundings, ...more };
+export function options(tree: TestTree, more: Partial<SelectOptions> = {}): SelectOptions {
+  return { exclude: [], includeNestedRepositories: false, surroundings: tree.surroundings, ...more };
 }
 
 /** The oracle of a selection: what git would add to an empty index, without links and nested repositories; with `onlyBy` by the rules of this file only. */
-export function gitSelects(place: Place, folder = place.root, onlyBy?: string): string[] {
+export function gitSelects(tree: TestTree, folder = tree.root, onlyBy?: string): string[] {
   const exclude = onlyBy === undefined ? '--exclude-standard' : `--exclude-from=${onlyBy}`;
   const git = spawnSync('git', ['ls-files', '--others', exclude, '-z'], {
     cwd: folder,
     maxBuffer: 1 << 28,
     env: {
       PATH: process.env['PATH'],
-      HOME: place.home,
-      ...place.surroundings.env,
-      GIT_INDEX_FILE: join(place.home, 'no-index'),
+      HOME: tree.home,
+      ...tree.surroundings.env,
+      GIT_INDEX_FILE: join(tree.home, 'no-index'),
       LC_ALL: 'C',
     },
   });
@@ -109,9 +109,9 @@ export function gitSelects(place: Place, folder = place.root, onlyBy?: string): 
 }
 
 /** Runs something without root rights, which ignore file modes. */
-export async function asNobody<T>(place: Place, run: () => Promise<T>): Promise<T> {
+export async function asNobody<T>(tree: TestTree, run: () => Promise<T>): Promise<T> {
   if (process.getuid?.() !== 0) return run();
-  for (const path of [dirname(place.root), place.root, place.home]) chmodSync(path, 0o755);
+  for (const path of [dirname(tree.root), tree.root, tree.home]) chmodSync(path, 0o755);
   process.seteuid?.(65_534);
   try {
     return await run();
@@ -121,11 +121,11 @@ export async function asNobody<T>(place: Place, run: () => Promise<T>): Promise<
 }
 
 /** A `testPlace` with a repository and these files. */
-export function testRepository(t: TestContext, files: Parameters<typeof plant>[1]): Place {
-  const place = testPlace(t);
-  plantRepository(place.root);
-  plant(place.root, files);
-  return place;
+export function testRepository(t: TestContext, files: Parameters<typeof plant>[1]): TestTree {
+  const tree = testTree(t);
+  plantRepository(tree.root);
+  plant(tree.root, files);
+  return tree;
 }
 
 /** Calls back after the next read. */

@@ -115,7 +115,7 @@ const withInstructions = (additional_instructions: string): ApplicationInput => 
 });
 
 /** The login instructions that a new request is compared with; `3a` was approved for an assessment, `4o` for another file. */
-async function comparedWith(approved: string, place: { targetFile?: string | undefined }): Promise<unknown> {
+async function comparedWith(approved: string, location: { targetFile?: string | undefined }): Promise<unknown> {
   mock.timers.enable({ apis: ['Date'] });
   try {
     const { passwords } = stores();
@@ -124,7 +124,7 @@ async function comparedWith(approved: string, place: { targetFile?: string | und
       await passwords.save({ ...account, ...of, input: withInstructions(instructions) }, alice, 'canary-1');
       mock.timers.tick(1);
     }
-    const now = { ...account, ...place, input: withInstructions('now') };
+    const now = { ...account, ...location, input: withInstructions('now') };
     const earlier = await passwords.findEarlier(now, alice);
     return earlier?.from === 'sameFile' ? earlier.parts.loginInstructions[0] : earlier?.from;
   } finally {
@@ -144,8 +144,8 @@ test('F144 a request is compared with the latest of its workflow and file, or el
     ['1', 'otherFile', { targetFile: undefined }],
     ['', undefined],
   ];
-  for (const [approved, expected, place = {}] of cases)
-    assert.equal(await comparedWith(approved, place), expected, approved);
+  for (const [approved, expected, location = {}] of cases)
+    assert.equal(await comparedWith(approved, location), expected, approved);
 });
 
 test('saved passwords can be listed and deleted', async () => {

@@ -7,12 +7,12 @@ import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
-import type { Place } from '../finding.ts';
+import type { Location } from '../finding.ts';
 import { findingsMarkOf } from '../parse/readFindings.ts';
-import { type EditorTexts, followFiles } from '../place/currentPlaces.ts';
-import { utf8Only } from '../place/sentFiles.ts';
-import { findOwners } from '../place/owners.ts';
-import { type Follow, placesOf } from '../place/placement.ts';
+import { type EditorTexts, followFiles } from '../location/currentLocations.ts';
+import { utf8Only } from '../location/sentFiles.ts';
+import { findOwners } from '../location/owners.ts';
+import { type Follow, locationsOf } from '../location/locateFindings.ts';
 import { locate, type RunView, toFailedView, toView } from '../runView.ts';
 import { resultName } from '../result/resultFile.ts';
 import {
@@ -22,11 +22,11 @@ import {
   readLastResult,
   withDetails,
 } from '../result/readResult.ts';
-import { folderOf, mainPlaceOf, type ShownFinding } from '../shownFinding.ts';
+import { folderOf, mainLocationOf, type ShownFinding } from '../shownFinding.ts';
 import { FolderCalls } from '../../yieldingWork.ts';
 import { decide } from '../triage/decide.ts';
 import { undecided } from '../triage/triage.ts';
-import { triagePlaceOf } from '../triage/triageDisk.ts';
+import { triagePathsOf } from '../triage/triageDisk.ts';
 import { TriageStore } from '../triage/triageStore.ts';
 import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
@@ -34,7 +34,7 @@ import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswe
 /*
  * Answers agents from disk, without VS Code: the results that it last saved of the runs that a
  * folder shows by default, and the decisions on this machine. Only the findings of an answer are
- * placed. Writes nothing.
+ * located. Writes nothing.
  */
 
 export interface SavedFolder {
@@ -116,8 +116,8 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
       const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
       // Not of the shared folder: only decisions in the books of this machine count.
-      const placeFor = (each: string) => triagePlaceOf(each, join(storage, 'triage'), false);
-      const triage = new TriageStore({ ...deps, calls, placeFor });
+      const pathsFor = (each: string) => triagePathsOf(each, join(storage, 'triage'), false);
+      const triage = new TriageStore({ ...deps, calls, pathsFor });
       await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
       // Who worked out the result alone does not know the names that decisions are about.
       const lacksTriage = ({ savedAt }: Pick<LastRun, 'savedAt'>): boolean =>
@@ -144,7 +144,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
           const savedAt = each.failure === undefined ? (last.savedAt ?? 'never') : undefined;
           return { ...each, shown: toTool(shown), absent: toTool(absent), savedAt };
         }),
-        place: (findings) => placeNow(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
+        location: (findings) => locateNow(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
       };
     },
     runs: readRunsOfFolder,
@@ -158,23 +158,23 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   };
 }
 
-async function placeNow(
+async function locateNow(
   findings: readonly ToolFinding[],
   loaded: readonly LastRun[],
   folders: ReadonlySet<string>,
   runs: Pick<RunStore, 'get' | 'folderOf'>,
   calls: FolderCalls,
-): ReturnType<ToolFindings['place']> {
-  const wanted = new Set(findings.flatMap(({ finding }) => finding.places));
+): ReturnType<ToolFindings['location']> {
+  const wanted = new Set(findings.flatMap(({ finding }) => finding.locations));
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
-  const isWanted = (place: Place): boolean => wanted.has(place);
+  const isWanted = (location: Location): boolean => wanted.has(location);
   const placing = { runs, mappings: {}, texts: () => noTexts, follow, isWanted, calls };
   const located = await Promise.all(loaded.map((each) => locate(each, placing)));
-  const there = new Map(located.flatMap(({ places }) => [...places]));
+  const there = new Map(located.flatMap(({ locations }) => [...locations]));
   const shown = findings.map((each) => ({
     ...each,
-    places: placesOf(each, { places: there }).filter(({ folder }) => folders.has(folder)),
+    locations: locationsOf(each, { locations: there }).filter(({ folder }) => folders.has(folder)),
   }));
-  const { owners } = await findOwners(new Set(shown.flatMap((each) => mainPlaceOf(each)?.file ?? [])));
-  return shown.map((each) => ({ ...each, owners: owners.get(mainPlaceOf(each)?.file ?? '') }));
+  const { owners } = await findOwners(new Set(shown.flatMap((each) => mainLocationOf(each)?.file ?? [])));
+  return shown.map((each) => ({ ...each, owners: owners.get(mainLocationOf(each)?.file ?? '') }));
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports.ts';
 import type { RunsOnDisk } from '../../run/disk/journal.ts';
 import { coverageOf } from '../../upload/choose/coverage.ts';
 import { elapsedMs, runIdOf } from '../../run/state/run.ts';
-import { leastOf } from '../place/evidence.ts';
+import { leastOf } from '../location/evidence.ts';
 import { addressOf, requestOf } from '../view/findingMarkdown.ts';
 import type { ComparedBranch, NoBranch } from '../view/branchChanges.ts';
 import { isHiddenBy } from '../view/filter.ts';
@@ -12,7 +12,7 @@ import { inEnglish, zeroFindings } from '../view/zeroFindings.ts';
 import type { Confirmation, LiveResult } from '../confirmation.ts';
 import { isAtLeast, SEVERITIES, severityRank, toPlainFinding, type WithDetails } from '../finding.ts';
 import { namePattern } from '../identity.ts';
-import { localPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
+import { localLocationOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleToAgents } from '../../visibleText.ts';
 import { isSettled, toDecision, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
@@ -95,7 +95,7 @@ function toJson(answer: object, limits: Limits = cuts[0]): string {
 
 export interface ToolFindings {
   readonly runs: readonly ToolRun[];
-  readonly place: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
+  readonly location: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
 }
 
 export interface ToolSource {
@@ -117,10 +117,10 @@ export function readingTools({ findings, runs, withDetails, confirmationsOf, bra
     },
     getFinding: async (input: unknown) => {
       const { finding } = readInput(toolInputs.getFinding, input);
-      const { runs: shownRuns, place } = await findings();
+      const { runs: shownRuns, location } = await findings();
       const found = findNamed(allOf(shownRuns), finding);
-      const [placed = found] = await place([found]);
-      const [shown] = await withDetails([placed]);
+      const [located = found] = await location([found]);
+      const [shown] = await withDetails([located]);
       return answerText(getFinding(shown, await confirmationsOf(shown)));
     },
     getRunStatus: async (input: unknown) => {
@@ -150,7 +150,7 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
  * always.
  */
 export async function listFindings(
-  { runs, place }: ToolFindings,
+  { runs, location }: ToolFindings,
   {
     minimumSeverity = 'none',
     path,
@@ -165,12 +165,12 @@ export async function listFindings(
       isAtLeast(shown.finding.severity, minimumSeverity) &&
       (shown.lacksTriage === true ||
         (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
-      (path === undefined || shown.finding.places.some((each) => addressOf(each, shown).includes(path))),
+      (path === undefined || shown.finding.locations.some((each) => addressOf(each, shown).includes(path))),
   );
   const listed = fitting
     .filter((shown) => changeOf === undefined || !isHiddenBy(changeOf(shown)))
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
-  const placed = await place(listed.slice(offset, offset + limit));
+  const located = await location(listed.slice(offset, offset + limit));
   const answer = {
     // Shows whether an empty list means that there are no findings, or that none were read.
     runs: runs.map(({ run, failure, shown, savedAt }) => ({
@@ -189,7 +189,7 @@ export async function listFindings(
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
   };
-  for (let page = placed.map((shown) => toEntry(shown, changeOf)); ;) {
+  for (let page = located.map((shown) => toEntry(shown, changeOf)); ;) {
     const next = offset + page.length;
     const whole = { ...answer, nextOffset: next < listed.length ? next : undefined, findings: page };
     if (page.length <= 1 || Buffer.byteLength(toJson(whole)) <= maxAnswerBytes) return whole;
@@ -199,17 +199,17 @@ export async function listFindings(
 
 function toEntry(shown: ToolFinding, changeOf: BranchChangeOf | undefined): object {
   const { finding, triage, lacksTriage, decidedBefore, verdict, evidence } = shown;
-  const [main] = finding.places;
+  const [main] = finding.locations;
   return {
     finding: toolName(shown),
     title: finding.title,
     severity: finding.severity,
     cwes: finding.cwes,
-    place: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
+    location: main === undefined ? undefined : clip(addressOf(main, shown), 1_000),
     feature: finding.feature,
     perspective: finding.perspective,
     request: finding.url === undefined ? undefined : clip(requestOf(finding), 1_000),
-    drift: main && (localPlaceOf(main, shown)?.drift ?? 'unknown'),
+    drift: main && (localLocationOf(main, shown)?.drift ?? 'unknown'),
     triage: lacksTriage === true ? 'unknown' : triage.state,
     ends: triage.until,
     decidedBefore: decidedBefore?.state,
@@ -249,7 +249,7 @@ export function getFinding(
     verdict: shown.verdict,
     evidence: shown.evidence?.filter((each) => each !== undefined),
     owner: shown.owners ?? 'unknown',
-    placesInWorkspace: shown.places.map(({ path, startLine, endLine, drift }) => ({
+    locationsInWorkspace: shown.locations.map(({ path, startLine, endLine, drift }) => ({
       path,
       ...(drift === 'gone' ? {} : { startLine, endLine }),
       drift,

@@ -1,5 +1,5 @@
 import { lazily } from '../../yieldingWork.ts';
-import type { Place } from '../finding.ts';
+import type { Location } from '../finding.ts';
 import {
   type CodeLines,
   compact,
@@ -15,7 +15,7 @@ import {
 
 interface QuoteIndex {
   /** Its own lines, if its snippet is there or nowhere, else those of its snippet. */
-  readonly anchor: (place: Place) => Place;
+  readonly anchor: (location: Location) => Location;
   /** A line of dots stands for any lines. Undefined for a quote that is too short. */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
@@ -24,7 +24,7 @@ interface QuoteIndex {
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const find = lazily(() => createFind(readCode(lines.map(compact))));
   /** The lines of a snippet that is not at the line of its place. */
-  const findElsewhere = ({ snippet = '', startLine }: Place, own?: LineRange): LineRange | undefined => {
+  const findElsewhere = ({ snippet = '', startLine }: Location, own?: LineRange): LineRange | undefined => {
     const quoted = splitLines(snippet.trim());
     const wanted = quoted.map(compact).filter((text) => text !== '');
     const { whole, inLines } = find()(wanted);
@@ -37,12 +37,12 @@ export function indexQuotes(lines: readonly string[]): QuoteIndex {
     return found.startLine <= own.startLine && own.startLine <= found.endLine ? undefined : found;
   };
   return {
-    anchor: (place) => {
-      const own = reportedLines(place, lines.length);
-      const elsewhere = findElsewhere(place, own);
+    anchor: (location) => {
+      const own = reportedLines(location, lines.length);
+      const elsewhere = findElsewhere(location, own);
       const { startLine, endLine } = elsewhere ?? own ?? {};
-      const isOneLine = place.endLine === undefined && endLine === startLine;
-      const anchored = { ...place, startLine, endLine: isOneLine ? undefined : endLine };
+      const isOneLine = location.endLine === undefined && endLine === startLine;
+      const anchored = { ...location, startLine, endLine: isOneLine ? undefined : endLine };
       return elsewhere === undefined && own !== undefined
         ? anchored
         : { ...anchored, startColumn: undefined, endColumn: undefined };
@@ -70,7 +70,7 @@ function partsOf(quote: string): readonly (readonly string[])[] {
 }
 
 function reportedLines(
-  { startLine, endLine }: Pick<Place, 'startLine' | 'endLine'>,
+  { startLine, endLine }: Pick<Location, 'startLine' | 'endLine'>,
   lineCount: number,
 ): LineRange | undefined {
   if (startLine === undefined || startLine > lineCount) return undefined;

@@ -72,14 +72,14 @@ function landmarksOf(
   before: readonly string[],
   after: readonly string[],
 ): readonly (readonly [at: number, afterAt: number])[] {
-  const [places, afterPlaces] = [uniqueIn(before), uniqueIn(after)];
-  const isLandmark = (text: string): boolean => text !== '' && places.has(text) && afterPlaces.has(text);
+  const [beforeLines, afterLines] = [uniqueIn(before), uniqueIn(after)];
+  const isLandmark = (text: string): boolean => text !== '' && beforeLines.has(text) && afterLines.has(text);
   const changes = diffArrays(before.filter(isLandmark), after.filter(isLandmark), {
     maxEditLength: maxLandmarkEdits,
   });
   return (changes ?? [])
     .flatMap(({ added, removed, value }) => (added || removed ? [] : value))
-    .map((text) => [places.get(text) ?? 0, afterPlaces.get(text) ?? 0]);
+    .map((text) => [beforeLines.get(text) ?? 0, afterLines.get(text) ?? 0]);
 }
 
 function uniqueIn(texts: readonly string[]): ReadonlyMap<string, number> {

@@ -17,7 +17,7 @@ export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
 
-/** A shorter block occurs in many places by chance. In characters. */
+/** A shorter block occurs in many locations by chance. In characters. */
 const minBlockLength = 8;
 /** If two lines have a smaller share of characters in common, one is not an edit of the other. */
 const minLikeness = 0.5;
@@ -98,7 +98,7 @@ function follow(range: LineRange, change: Change): DriftedRange {
   const [start = -1, end = start] = [left[0], left.at(-1)];
   if (start >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
 
-  // When two lines swap places, the comparison may keep the shorter one.
+  // When two lines swap locations, the comparison may keep the shorter one.
   const longest = block.reduce((best, text) => (text.length > best.length ? text : best), '');
   const movedLine = findMoved([longest], change);
   if (movedLine !== undefined) return { ...movedLine, drift: 'changed' };

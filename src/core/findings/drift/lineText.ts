@@ -36,7 +36,7 @@ export function isLeftOut(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** Shorter parts stand in unrelated places, too. */
+/** Shorter parts stand in unrelated locations, too. */
 export const minPartLength = 4;
 
 /**

@@ -1,4 +1,4 @@
-import type { Place } from '../finding.ts';
+import type { Location } from '../finding.ts';
 import { type DetailedFinding, type DetailedRun, folderOf } from '../shownFinding.ts';
 import type { Target } from '../../run/state/run.ts';
 import { clip, visibleText } from '../../visibleText.ts';
@@ -12,19 +12,19 @@ const columns: readonly (readonly [string, (shown: DetailedFinding) => string | 
   ['cwe', ({ finding }) => finding.cwes.map((cwe) => `CWE-${String(cwe)}`).join(' ')],
   ['cvss_score', ({ finding }) => finding.cvss?.score],
   ['cvss_vector', ({ finding }) => finding.cvss?.vector],
-  ['file', ({ finding }) => finding.places[0]?.path],
-  ['start_line', ({ finding }) => finding.places[0]?.startLine],
-  ['end_line', ({ finding }) => finding.places[0]?.endLine],
-  ['start_column', ({ finding }) => finding.places[0]?.startColumn],
-  ['end_column', ({ finding }) => finding.places[0]?.endColumn],
-  ['snippet', ({ details }) => details.places[0]?.snippet],
+  ['file', ({ finding }) => finding.locations[0]?.path],
+  ['start_line', ({ finding }) => finding.locations[0]?.startLine],
+  ['end_line', ({ finding }) => finding.locations[0]?.endLine],
+  ['start_column', ({ finding }) => finding.locations[0]?.startColumn],
+  ['end_column', ({ finding }) => finding.locations[0]?.endColumn],
+  ['snippet', ({ details }) => details.locations[0]?.snippet],
   ['feature', ({ finding }) => finding.feature],
   ['perspective', ({ finding }) => finding.perspective],
   ['method', ({ finding }) => finding.method],
   ['url', ({ finding }) => finding.url],
   ['description', ({ details }) => details.description],
   ['recommendation', ({ details }) => details.recommendation],
-  ['other_places', ({ finding }) => finding.places.slice(1).map(toText).join('\n')],
+  ['other_locations', ({ finding }) => finding.locations.slice(1).map(toText).join('\n')],
   ['triage', ({ triage }) => (isUndecided(triage) ? '' : triage.state)],
   ['triage_note', ({ triage }) => triage.note],
   ['triage_until', ({ triage }) => triage.until],
@@ -69,7 +69,7 @@ function toCell(value: string | number | undefined): string {
   return text.length > maxCellLength ? `${clip(text, maxCellLength - 1)}…` : text;
 }
 
-function toText({ path, startLine, label }: Place): string {
+function toText({ path, startLine, label }: Location): string {
   const location = startLine === undefined ? path : `${path}:${String(startLine)}`;
   return label === undefined ? location : `${location} ${label}`;
 }

@@ -9,7 +9,7 @@ import { readReported } from '../result/workOut.ts';
 import type { ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';
-import { readAssessedPlaces } from './sarif/assessedPlaces.ts';
+import { readAssessedLocations } from './sarif/assessedLocations.ts';
 import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/codeScanning.ts';
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
@@ -58,7 +58,7 @@ export async function exportRun(
   if (form.kind === 'codeScanning') {
     const { repository } = form;
     const listed = await addDetails(form.listed, readThese);
-    const assessed = await readAssessedPlaces(listed, runFolderOf);
+    const assessed = await readAssessedLocations(listed, runFolderOf);
     const mainFile = await readMainFile(source.run, repository, runFolder);
     const content = toJson(
       toCodeScanning(await mask({ source, listed, assessed, repository, mainFile }), tool),
@@ -68,7 +68,7 @@ export async function exportRun(
   const shown = await addDetails(source.shown, readThese);
   const absent = await addDetails(source.absent ?? [], readThese);
   if (form.kind === 'csv') return { content: toBytes(toCsv(await mask({ ...source, shown, absent }))) };
-  const assessed = await readAssessedPlaces([...shown, ...absent], runFolderOf);
+  const assessed = await readAssessedLocations([...shown, ...absent], runFolderOf);
   const masked = await mask({ source: { ...source, shown, absent }, assessed });
   return { content: toJson(toSarif(masked.source, masked.assessed, tool)) };
 }

@@ -92,7 +92,7 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const { findings, isSarif, cut } = parse(files.get('findings.json') ?? content);
   // JSON of other tools may be readable only in part. Nearly all of them can write SARIF.
   const located = findings.filter(
-    (each) => each.title !== '' && (each.places.length > 0 || isLiveFinding(each)),
+    (each) => each.title !== '' && (each.locations.length > 0 || isLiveFinding(each)),
   );
   if (run === undefined && !isSarif && located.length * 2 < findings.length) throw badImport('noFindings');
   return {

@@ -1,4 +1,4 @@
-import type { BlockKind, PlaceRole, Severity } from '../finding.ts';
+import type { BlockKind, LocationRole, Severity } from '../finding.ts';
 import { type KeyPath, keyPaths } from '../../json.ts';
 import type { TextStyle } from './freeText.ts';
 import type { PathBelief } from './pathText.ts';
@@ -81,25 +81,25 @@ export const BLOCKS: readonly {
   { kind: 'other', paths: keyPaths('other_fields') },
 ];
 
-export interface PlaceSource {
+export interface LocationSource {
   readonly paths: readonly KeyPath[];
-  readonly role?: PlaceRole;
+  readonly role?: LocationRole;
   readonly strings: PathBelief;
 }
 
 /** Only for an array. Under other names of a file, arrays have the keys of a path. */
-export const FILE_LIST: PlaceSource = { strings: 'files', paths: keyPaths('file') };
+export const FILE_LIST: LocationSource = { strings: 'files', paths: keyPaths('file') };
 
-export const MAIN_PLACES: readonly PlaceSource[] = [
+export const MAIN_PLACES: readonly LocationSource[] = [
   {
-    strings: 'places',
+    strings: 'locations',
     paths: keyPaths('locations location affected_locations code_locations occurrences code_snippets'),
   },
   { strings: 'files', paths: keyPaths('affected_files files') },
 ];
 
-/** Places that explain the finding. */
-export const OTHER_PLACES: readonly PlaceSource[] = [
+/** Locations that explain the finding. */
+export const OTHER_PLACES: readonly LocationSource[] = [
   { strings: 'flow', role: 'evidence', paths: keyPaths('evidence code_evidence') },
   { strings: 'flow', role: 'source', paths: keyPaths('source') },
   { strings: 'flow', role: 'sink', paths: keyPaths('sink') },
@@ -107,7 +107,7 @@ export const OTHER_PLACES: readonly PlaceSource[] = [
   { strings: 'flow', role: 'related', paths: keyPaths('related_locations') },
 ];
 
-/** Inside a place: objects with the place itself, or with several. */
+/** Inside a location: objects with the location itself, or with several. */
 export const PLACE_CONTAINERS = keyPaths(
   'physical_location location locations thread_flows steps nodes occurrences',
 );

@@ -108,8 +108,8 @@ function isMap({ value, key }: Part): boolean {
 
 /** An item whose title is its file is an entry in a list of files. */
 function isFinding(found: Found): boolean {
-  const { title, places } = found.finding;
-  return isSure(found) || (title !== '' && places.some(({ path }) => !path.endsWith(title)));
+  const { title, locations } = found.finding;
+  return isSure(found) || (title !== '' && locations.some(({ path }) => !path.endsWith(title)));
 }
 
 /** Rated, or with a line. A CWE is a rating beside a title of its own. */
@@ -121,5 +121,5 @@ function isSure(found: Found): boolean {
 }
 
 function hasLine({ finding }: Found): boolean {
-  return finding.places.some(({ startLine }) => startLine !== undefined);
+  return finding.locations.some(({ startLine }) => startLine !== undefined);
 }

@@ -16,7 +16,7 @@ import { itemsOfSarif } from './sarif.ts';
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
 const maxFindings = 10_000;
-/** Characters of all findings. A file may repeat one text in each of many places. */
+/** Characters of all findings. A file may repeat one text in each of many locations. */
 const maxLength = 256 * 1024 * 1024;
 /** Characters that stand for what one part of a finding takes besides its texts. */
 const overheadLength = 48;
@@ -70,10 +70,10 @@ function toRaw(raw: unknown): string | undefined {
 }
 
 /** In characters, with `overheadLength` for each part. */
-function lengthOf({ title, places, description, recommendation, blocks, raw = '' }: ReportedFinding): number {
+function lengthOf({ title, locations, description, recommendation, blocks, raw = '' }: ReportedFinding): number {
   let length = title.length + description.length + recommendation.length + raw.length + overheadLength;
   for (const { text } of blocks) length += text.length + overheadLength;
-  for (const { path, snippet = '', label = '' } of places)
+  for (const { path, snippet = '', label = '' } of locations)
     length += path.length + snippet.length + label.length + overheadLength;
   return length;
 }

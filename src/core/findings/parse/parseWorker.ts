@@ -5,7 +5,7 @@ import { AssessmentError, fileError } from '../../errors.ts';
 import type { ArtifactStart } from '../../features/features.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import type { ImportedFile, ImportStart } from '../importExport/readContent.ts';
-import type { EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
+import type { EditorTexts, LocationsOfFile } from '../location/currentLocations.ts';
 import type { AskedFindings, WorkOut } from '../result/workOut.ts';
 
 interface InRuns {
@@ -23,7 +23,7 @@ export type Job =
   /** Answers with `CurrentPlaces` for each file. */
   | ({
       readonly kind: 'follow';
-      readonly files: readonly PlacesOfFile[];
+      readonly files: readonly LocationsOfFile[];
       readonly texts: EditorTexts;
     } & InRuns)
   /** Answers with `FoundOwners`. */
@@ -44,9 +44,9 @@ async function perform(job: Job): Promise<unknown> {
     case 'reported':
       return (await import('../result/workOut.ts')).readReported(runFolderOf(job.run.id), job);
     case 'follow':
-      return (await import('../place/currentPlaces.ts')).followFiles(job.files, job.texts, runFolderOf);
+      return (await import('../location/currentLocations.ts')).followFiles(job.files, job.texts, runFolderOf);
     case 'owners':
-      return (await import('../place/owners.ts')).findOwners(job.files);
+      return (await import('../location/owners.ts')).findOwners(job.files);
     case 'export':
       return (await import('../importExport/exportRun.ts')).exportRun(job.request, runFolderOf);
   }

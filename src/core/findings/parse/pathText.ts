@@ -1,11 +1,11 @@
-import { MAX_PATH, type Place } from '../finding.ts';
+import { MAX_PATH, type Location } from '../finding.ts';
 
 /** A larger number is not a line number. */
 const maxLine = 10_000_000;
 
 const maxLineText = 40;
 
-export type Lines = Pick<Place, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
+export type Lines = Pick<Location, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
 
 /** An end without a start is the start, and the start is the end of what ends before it. */
 export function ordered({ endLine, startLine = endLine, startColumn, endColumn }: Lines): Lines {
@@ -60,10 +60,10 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Which bare strings are paths: `files` any, `places` those that look like one, `flow` only those
+ * Which bare strings are paths: `files` any, `locations` those that look like one, `flow` only those
  * of a file with folders or a line, where code (`cursor.execute`) or a tool's name is more likely.
  */
-export type PathBelief = 'files' | 'places' | 'flow';
+export type PathBelief = 'files' | 'locations' | 'flow';
 
 export function looksLikePath(text: string, belief: PathBelief): boolean {
   const line = text.trim();

@@ -3,7 +3,7 @@ import { type Block, type ReportedFinding, summaryOf } from '../finding.ts';
 import * as aliases from './aliases.ts';
 import { MAX_TEXT, type TextStyle, toFieldList, toFreeText } from './freeText.ts';
 import { readConfidence, readCvss, readCwes, readRating } from './rating.ts';
-import { readPlaces } from './readPlaces.ts';
+import { readLocations } from './readLocations.ts';
 import {
   type Fields,
   fieldsOf,
@@ -15,8 +15,8 @@ import {
   normalKey,
 } from '../../json.ts';
 
-/** Further places stand in the finding's raw JSON. */
-const maxPlaces = 500;
+/** Further locations stand in the finding's raw JSON. */
+const maxLocations = 500;
 const maxTitleLength = 300;
 const maxIdLength = 256;
 /** Longest feature name and address (docs/api.md, section 8). */
@@ -67,10 +67,10 @@ export function readFinding(item: Item): ReadFinding {
   if (live === undefined) used.length = usedFirst;
   const usedBefore = used.length;
   // Beside a URL, a path without a line is part of that URL, even if a file here has the same name.
-  const places = readPlaces(fields).filter(
+  const locations = readLocations(fields).filter(
     ({ startLine }) => live?.url === undefined || startLine !== undefined,
   );
-  if (places.length === 0) used.length = usedBefore;
+  if (locations.length === 0) used.length = usedBefore;
   const texts = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
     textsAt(fields, paths, style).map((text) => ({ kind, text })),
   );
@@ -83,7 +83,7 @@ export function readFinding(item: Item): ReadFinding {
   const other = toFieldList(unused(item.resolved ?? item.raw, new Set(used.map((path) => path.join('.')))));
   const whole: readonly Block[] = other === '' ? texts : [...texts, { kind: 'other', text: other }];
   const isClipped =
-    places.length > maxPlaces ||
+    locations.length > maxLocations ||
     (name ?? '').length > maxTitleLength ||
     whole.some(({ text }) => text.length > MAX_TEXT);
   const blocks = whole.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) }));
@@ -101,7 +101,7 @@ export function readFinding(item: Item): ReadFinding {
     description,
     blocks: blocks.filter((block) => block !== main && block !== advice),
     recommendation: advice?.text ?? '',
-    places: places.slice(0, maxPlaces).map((place) => ({ ...place, inCodePoints: item.inCodePoints })),
+    locations: locations.slice(0, maxLocations).map((location) => ({ ...location, inCodePoints: item.inCodePoints })),
     cwes,
     cvss,
     ...live,

@@ -232,7 +232,7 @@ function decoded(uri: string): string {
 
 /**
  * What stands before a path with a base: the bases around it, each below the next (3.14.14). The
- * last one may be a folder on another machine; `/./` is behind it, and `place/resolver` looks for
+ * last one may be a folder on another machine; `/./` is behind it, and `location/resolver` looks for
  * what follows first. A page on the web is that of the repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {

@@ -6,7 +6,7 @@ import { hasAllFindings } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import { allNamesOf, maxMaybe, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
-import { type SentFile, sentIn } from '../place/sentFiles.ts';
+import { type SentFile, sentIn } from '../location/sentFiles.ts';
 import { type LaterRun, pairFindings, type Pairs } from './match.ts';
 import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 

@@ -6,7 +6,7 @@ import { lazily } from '../../yieldingWork.ts';
 import { type Drift, type DriftedRange, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import { isWithoutCode, kindsOf, liveKeysOf, reportKey } from '../identity.ts';
-import { reportedPath } from '../place/resolver.ts';
+import { reportedPath } from '../location/resolver.ts';
 import {
   type Decode,
   readSentText,
@@ -14,7 +14,7 @@ import {
   type SentFile,
   sentIn,
   type SentOfRun,
-} from '../place/sentFiles.ts';
+} from '../location/sentFiles.ts';
 import type { ResultFinding } from './result.ts';
 
 /*
@@ -40,12 +40,12 @@ interface Candidate {
   readonly kinds: readonly string[];
   readonly title: string;
   readonly file: string | undefined;
-  /** The quotes of its main place, and of all places in any order, each with its file. */
+  /** The quotes of its main location, and of all locations in any order, each with its file. */
   readonly quotes: readonly string[];
-  /** The quote of its main place with the name of its file, in whatever folder. */
+  /** The quote of its main location with the name of its file, in whatever folder. */
   readonly namedQuote: string | undefined;
   readonly live: readonly string[];
-  /** The lines of its main place in the later run's text. */
+  /** The lines of its main location in the later run's text. */
   lines?: DriftedRange;
   /** Follows lines from the later run's text to that of its own. */
   toOwn?: Follow;
@@ -177,7 +177,7 @@ function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Ca
   const pathAt = (at: number): string => {
     const file = sent[at];
     if (file !== undefined) return run.laterPathOf(file).normalize('NFC');
-    return at === 0 ? path : reportedPath(finding.places[at]?.path ?? '');
+    return at === 0 ? path : reportedPath(finding.locations[at]?.path ?? '');
   };
   const quoted = quotes.map((quote, at) => (quote === '' ? undefined : keyOf(folder, pathAt(at), quote)));
   const [main] = quoted;
@@ -186,7 +186,7 @@ function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Ca
     finding: found,
     kinds: kindsOf(finding).map((kind) => keyOf(folder, kind)),
     title: finding.title,
-    file: finding.places.length === 0 ? undefined : keyOf(folder, pathAt(0)),
+    file: finding.locations.length === 0 ? undefined : keyOf(folder, pathAt(0)),
     quotes: [...(main === undefined ? [] : [main]), ...(all.length > 1 ? [keyOf(...all)] : [])],
     namedQuote: main === undefined ? undefined : keyOf(posix.basename(pathAt(0)), quotes[0] ?? ''),
     live: isWithoutCode(finding) ? liveKeysOf(finding).map((key) => keyOf(folder, key)) : [],
@@ -249,7 +249,7 @@ async function readLines(
     const { run = '', sent: [file] = [] } = candidates[0]?.finding ?? {};
     const { toLater, toOwn } = (file && (await followBoth(later, run, file))) ?? allAre('unknown');
     for (const each of candidates) {
-      const { startLine, endLine = startLine } = each.finding.finding.places[0] ?? {};
+      const { startLine, endLine = startLine } = each.finding.finding.locations[0] ?? {};
       if (startLine === undefined || endLine === undefined) continue;
       each.lines = toLater({ startLine, endLine });
       each.toOwn = toOwn;

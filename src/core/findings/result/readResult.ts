@@ -8,11 +8,11 @@ import { artifactPath, type Failure, type Run } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
 import { findingsMarkOf, maxReadMs } from '../parse/readFindings.ts';
-import type { CurrentPlaces, EditorTexts, PlacesOfFile } from '../place/currentPlaces.ts';
-import type { FoundOwners } from '../place/owners.ts';
+import type { CurrentLocations, EditorTexts, LocationsOfFile } from '../location/currentLocations.ts';
+import type { FoundOwners } from '../location/owners.ts';
 import type { ReportedFinding } from '../finding.ts';
 import type { Job } from '../parse/parseWorker.ts';
-import type { Encodings } from '../place/sentFiles.ts';
+import type { Encodings } from '../location/sentFiles.ts';
 import type { WorkedOut } from './workOut.ts';
 import { factsOf, resultFormat, type ResultHead, type RunResult } from './result.ts';
 import {
@@ -281,10 +281,10 @@ async function askReader(job: Job, run: Run, source: ReadingSource, signal?: Abo
 const maxFollowMs = 60_000;
 
 export async function followFiles(
-  files: readonly PlacesOfFile[],
+  files: readonly LocationsOfFile[],
   texts: EditorTexts,
   source: ResultSource,
-): Promise<readonly (CurrentPlaces | undefined)[]> {
+): Promise<readonly (CurrentLocations | undefined)[]> {
   const keys = new Set(files.map(({ file }) => pathKey(file.file)));
   const edited = new Map([...texts.edited].filter(([key]) => keys.has(key)));
   const job: Job = {
@@ -293,7 +293,7 @@ export async function followFiles(
     texts: { ...texts, edited },
     runsFolder: source.runs.folderOf(''),
   };
-  return (await ask(job, source, { maxMs: maxFollowMs })) as readonly (CurrentPlaces | undefined)[];
+  return (await ask(job, source, { maxMs: maxFollowMs })) as readonly (CurrentLocations | undefined)[];
 }
 
 const maxOwnersMs = 10_000;

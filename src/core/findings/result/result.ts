@@ -4,12 +4,12 @@ import { isObject } from '../../json.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { Finding } from '../finding.ts';
 import type { Named } from '../identity.ts';
-import type { EvidenceOfPlaces } from '../place/evidence.ts';
-import type { SentFile } from '../place/sentFiles.ts';
+import type { EvidenceOfLocations } from '../location/evidence.ts';
+import type { SentFile } from '../location/sentFiles.ts';
 
 /*
- * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives places
- * their lines in what was sent (`place/evidence`), pairs the findings with those of earlier results
+ * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives locations
+ * their lines in what was sent (`location/evidence`), pairs the findings with those of earlier results
  * (`match`), judges them (`compareRuns`), and saves two files (`resultFile`). The host reads these
  * (`readResult`).
  */
@@ -49,12 +49,12 @@ export interface ResultFinding extends Named {
   readonly home: string;
   /** The folder that it surely belongs to. */
   readonly folder: string | undefined;
-  /** Of its main place, as sent, else as reported. */
+  /** Of its main location, as sent, else as reported. */
   readonly path: string;
   readonly sent: readonly (SentFile | undefined)[];
-  /** `quoteKeyOf` each place; empty for a place without a quote that identifies code. */
+  /** `quoteKeyOf` each location; empty for a location without a quote that identifies code. */
   readonly quotes: readonly string[];
-  readonly evidence?: EvidenceOfPlaces | undefined;
+  readonly evidence?: EvidenceOfLocations | undefined;
   /** Undefined where earlier runs say nothing, or where this run could not report it. */
   readonly verdict?: Verdict | undefined;
   /** `createdAt` of the run since which it is reported, or not reported, without a gap. */

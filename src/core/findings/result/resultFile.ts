@@ -10,14 +10,14 @@ import {
   type Details,
   detailsFrom,
   type Finding,
-  maxPlaces,
-  type Place,
+  maxLocations,
+  type Location,
   type ReportedFinding,
   splitReported,
   type WithDetails,
 } from '../finding.ts';
 import { reportKey } from '../identity.ts';
-import type { SentFile } from '../place/sentFiles.ts';
+import type { SentFile } from '../location/sentFiles.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /*
@@ -44,9 +44,9 @@ type Usual = 'name' | 'maybe' | 'path' | 'quotes';
 /** `shared` and `sent` are positions in the table. `toFinding` adds what goes without saying. */
 type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'sent'> &
   Partial<Pick<ResultFinding, Usual>> & {
-    readonly finding: Omit<Finding, 'id' | 'places'> &
+    readonly finding: Omit<Finding, 'id' | 'locations'> &
       Partial<Pick<Finding, 'id'>> & {
-        readonly places: readonly Partial<Place>[];
+        readonly locations: readonly Partial<Location>[];
       };
     readonly shared: number;
     readonly sent: readonly (number | null)[];
@@ -58,8 +58,8 @@ function unless<T>(value: T, usual: T): T | undefined {
 
 /** Halves the locations of findings beyond the first until the result fits its file. */
 export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
-  for (let places = maxPlaces; places > 0; places >>= 1) {
-    const content = contentOf(result, places);
+  for (let locations = maxLocations; locations > 0; locations >>= 1) {
+    const content = contentOf(result, locations);
     if (content.length > maxBytes) continue;
     await writeFileAtomic(join(runFolder, resultName), content);
     return;
@@ -69,17 +69,17 @@ export async function writeResult(runFolder: string, result: RunResult): Promise
 
 function withPlaces(found: ResultFinding, max: number): ResultFinding {
   const { finding, sent, quotes, evidence } = found;
-  if (finding.places.length <= max) return found;
+  if (finding.locations.length <= max) return found;
   return {
     ...found,
-    finding: { ...finding, places: finding.places.slice(0, max), shortfall: 'clipped' },
+    finding: { ...finding, locations: finding.locations.slice(0, max), shortfall: 'clipped' },
     sent: sent.slice(0, max),
     quotes: quotes.slice(0, max),
     evidence: evidence?.slice(0, max),
   };
 }
 
-function contentOf({ head, findings, absent }: RunResult, places: number): Buffer {
+function contentOf({ head, findings, absent }: RunResult, locations: number): Buffer {
   const table = new Map<string, number>();
   const positionOf = (value: Shared | SentFile): number => {
     const key = JSON.stringify(value);
@@ -89,9 +89,9 @@ function contentOf({ head, findings, absent }: RunResult, places: number): Buffe
   };
   const toLine = (found: ResultFinding): unknown => {
     const { run, file, home, folder, finding, index, name, maybe, path, sent, quotes, ...others } = found;
-    const named = finding.places.map((each, at) => ({ ...each, path: unless(each.path, sent[at]?.path) }));
+    const named = finding.locations.map((each, at) => ({ ...each, path: unless(each.path, sent[at]?.path) }));
     return {
-      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), places: named },
+      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
       ...others,
       name: unless(name, reportKey({ file, index })),
       maybe: maybe.length === 0 ? undefined : maybe,
@@ -102,7 +102,7 @@ function contentOf({ head, findings, absent }: RunResult, places: number): Buffe
     };
   };
   const lines: string[] = [];
-  const all = [...findings, ...absent].map((each) => withPlaces(each, places));
+  const all = [...findings, ...absent].map((each) => withPlaces(each, locations));
   for (let at = 0; at < all.length; at += findingsPerLine)
     lines.push(`${JSON.stringify(all.slice(at, at + findingsPerLine).map(toLine))}\n`);
   lines.unshift(`[${[...table.keys()].join()}]\n`);
@@ -158,17 +158,17 @@ function toFinding({ finding, shared, sent: positions, ...others }: Line, table:
   const { run = '', file = '', home = '', folder }: Partial<Shared> = table[shared] ?? {};
   const { index } = finding;
   const sent = positions.map((at) => (at === null ? undefined : table[at]));
-  const places = finding.places.map((each, at) => ({ path: sent[at]?.path ?? '', ...each }));
+  const locations = finding.locations.map((each, at) => ({ path: sent[at]?.path ?? '', ...each }));
   return {
     name: reportKey({ file, index }),
     maybe: [],
     path: sent[0]?.path ?? '',
-    quotes: places.map(() => ''),
+    quotes: locations.map(() => ''),
     ...others,
     // JSON has `null` in place of undefined members of lists.
     evidence: others.evidence?.map((each) => each ?? undefined),
     ...{ run, file, home, folder, index, sent },
-    finding: { id: `#${String(index + 1)}`, ...finding, places },
+    finding: { id: `#${String(index + 1)}`, ...finding, locations },
   };
 }
 

@@ -33,7 +33,7 @@ export interface TrendRow {
   readonly review: number;
 }
 
-/** Its findings have neither texts nor places: a trend keeps those of many runs. */
+/** Its findings have neither texts nor locations: a trend keeps those of many runs. */
 interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
@@ -83,7 +83,7 @@ export function countTrend(
   const byId = new Map(traced.map(({ run }) => [run.id, run]));
   return traced.map(({ run, limitations, reported, absent }) => {
     const isSettledNow = (each: ResultFinding): boolean => {
-      const { triage } = decide(each, byId.get(each.run) ?? run, { places: [] }, decisions);
+      const { triage } = decide(each, byId.get(each.run) ?? run, { locations: [] }, decisions);
       return isSettled(triage.state);
     };
     const left = absent.filter((each) => !isSettledNow(each));
@@ -118,6 +118,6 @@ function foldersOf({ targets }: Run): string[] {
 }
 
 function withoutTexts(found: ResultFinding): ResultFinding {
-  const finding = { ...found.finding, id: '', title: '', summary: '', places: [], cwes: [] };
+  const finding = { ...found.finding, id: '', title: '', summary: '', locations: [], cwes: [] };
   return { ...found, finding, path: '', sent: [], quotes: [], evidence: undefined };
 }

@@ -6,11 +6,11 @@ import { markOf } from '../../files.ts';
 import { isSamePath } from '../../paths.ts';
 import { type Failure, type Run, toFailure } from '../../run/state/run.ts';
 import { isOfService } from '../chooseRun.ts';
-import { type Place, type ReportedFinding, splitReported } from '../finding.ts';
+import { type Location, type ReportedFinding, splitReported } from '../finding.ts';
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
-import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../place/evidence.ts';
-import { findSent, type SentPaths } from '../place/resolver.ts';
+import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../location/evidence.ts';
+import { findSent, type SentPaths } from '../location/resolver.ts';
 import {
   createDecode,
   type Encodings,
@@ -18,7 +18,7 @@ import {
   readSent,
   type SentFile,
   utf8Only,
-} from '../place/sentFiles.ts';
+} from '../location/sentFiles.ts';
 import { compareFindings, type ComparedRun, type FoundBefore } from './compareRuns.ts';
 import { laterPathsIn, uniquePaths } from './match.ts';
 import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
@@ -26,7 +26,7 @@ import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } fr
 
 /*
  * Works out what a run found, in the worker: reads its findings file once, finds the sent files
- * that places point at and keeps their texts, looks up lines and quotes in these, and names and
+ * that locations point at and keeps their texts, looks up lines and quotes in these, and names and
  * judges the findings by the results of earlier runs, which exist already.
  */
 
@@ -62,8 +62,8 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const sent = await readSent(run, runFolder);
   const { findings: reported, cut, file } = await readFindings(run, runFolder);
   const decode = createDecode(encodings);
-  const places = reported.flatMap((each) => each.places);
-  const paths = findSent(run.targets, sent, places);
+  const locations = reported.flatMap((each) => each.locations);
+  const paths = findSent(run.targets, sent, locations);
   const source = { run, runFolder, sent, sentFile: paths.sentFile, decode };
   const onlyCopies = sent.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
   // Where no other file had its bytes, a file can be recognized under another path.
@@ -149,8 +149,8 @@ function toOwn(
   isOnlyCopy: (sent: SentFile) => boolean,
 ): ResultFinding {
   const { finding } = splitReported(reported);
-  const { folder, path } = sentPath(finding.places[0] ?? { path: '' });
-  const sent = finding.places.map(sentFile);
+  const { folder, path } = sentPath(finding.locations[0] ?? { path: '' });
+  const sent = finding.locations.map(sentFile);
   return {
     finding,
     run: run.id,
@@ -165,7 +165,7 @@ function toOwn(
     sent: sent.map((each) =>
       typeof each === 'object' ? { ...each, isOnlyCopy: isOnlyCopy(each) } : undefined,
     ),
-    quotes: finding.places.map((_, at) => quoteKeyOf(reported.places[at]?.snippet)),
+    quotes: finding.locations.map((_, at) => quoteKeyOf(reported.locations[at]?.snippet)),
     since: run.createdAt,
   };
 }
@@ -176,32 +176,32 @@ async function anchor(
   source: RunSource,
   former: RunResult | undefined,
 ): Promise<readonly ResultFinding[]> {
-  const places = own.map(({ finding }, at) => reported[at]?.places.slice(0, finding.places.length) ?? []);
-  const checked = await checkEvidence(places.flat(), source, evidenceIn(former, places.flat()));
+  const locations = own.map(({ finding }, at) => reported[at]?.locations.slice(0, finding.locations.length) ?? []);
+  const checked = await checkEvidence(locations.flat(), source, evidenceIn(former, locations.flat()));
   return own.map((each, at) => {
-    const found = (places[at] ?? []).map((place) => checked.get(place));
+    const found = (locations[at] ?? []).map((location) => checked.get(location));
     const evidence = found.map((one) => one?.evidence);
     return {
       ...each,
-      finding: { ...each.finding, places: found.flatMap((one) => one?.anchored ?? []) },
+      finding: { ...each.finding, locations: found.flatMap((one) => one?.anchored ?? []) },
       evidence: evidence.some((one) => one !== undefined) ? evidence : undefined,
     };
   });
 }
 
 /** A quote keeps the evidence that was found while the archive was here. */
-function evidenceIn(former: RunResult | undefined, places: readonly Place[]): KnownEvidence {
-  const keyOf = ({ path, targetIndex }: Place, quote: string): string =>
+function evidenceIn(former: RunResult | undefined, locations: readonly Location[]): KnownEvidence {
+  const keyOf = ({ path, targetIndex }: Location, quote: string): string =>
     JSON.stringify([path, targetIndex, quote]);
   const byQuote = new Map<string, Evidence | undefined>();
   for (const { finding, quotes, evidence } of former?.findings ?? [])
-    for (const [at, place] of finding.places.entries())
-      byQuote.set(keyOf(place, quotes[at] ?? ''), evidence?.[at]);
-  const known = new Map<Place, Evidence | undefined>();
-  for (const place of places) {
-    const quote = quoteKeyOf(place.snippet);
-    const key = keyOf(place, quote);
-    if (quote !== '' && byQuote.has(key)) known.set(place, byQuote.get(key));
+    for (const [at, location] of finding.locations.entries())
+      byQuote.set(keyOf(location, quotes[at] ?? ''), evidence?.[at]);
+  const known = new Map<Location, Evidence | undefined>();
+  for (const location of locations) {
+    const quote = quoteKeyOf(location.snippet);
+    const key = keyOf(location, quote);
+    if (quote !== '' && byQuote.has(key)) known.set(location, byQuote.get(key));
   }
   return known;
 }

@@ -1,7 +1,7 @@
 import type { Run } from '../../run/state/run.ts';
 import { isReported, type ResultFinding } from '../result/result.ts';
 import type { RunView } from '../runView.ts';
-import { decisionFolders, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
+import { decisionFolders, type ShownFinding, type ShownLocation } from '../shownFinding.ts';
 import { countsIn, type Decidable, type TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
@@ -11,11 +11,11 @@ type Decisions = Pick<TriageStore, 'get' | 'alike'>;
 export function decide(
   found: ResultFinding,
   run: Run,
-  { places, names }: { readonly places: readonly ShownPlace[]; readonly names?: RunView['names'] },
+  { locations, names }: { readonly locations: readonly ShownLocation[]; readonly names?: RunView['names'] },
   decisions: Decisions,
 ): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
   const { finding, maybe, verdict } = found;
-  const folders = decisionFolders({ run, folder: found.folder, finding, places });
+  const folders = decisionFolders({ run, folder: found.folder, finding, locations });
   const about = (one: Decidable): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);

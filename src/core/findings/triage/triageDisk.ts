@@ -25,7 +25,7 @@ import {
   type TriageEntry,
 } from './book.ts';
 
-export interface TriagePlace {
+export interface TriagePaths {
   readonly book: string;
   /**
    * The folder where decisions are shared: this machine's are also written there, one file each.
@@ -34,7 +34,7 @@ export interface TriagePlace {
 }
 
 /** The book is in the extension's storage, which all windows use; the shared folder is in the folder itself. */
-export function triagePlaceOf(folder: string, storageFolder: string, isShared: boolean): TriagePlace {
+export function triagePathsOf(folder: string, storageFolder: string, isShared: boolean): TriagePaths {
   const name = createHash('sha256').update(pathKey(folder)).digest('hex').slice(0, 32);
   const book = join(storageFolder, `${name}.jsonl`);
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
@@ -50,7 +50,7 @@ export interface Proposal {
 
 export interface ReadDecisions {
   readonly folder: string;
-  readonly place: TriagePlace;
+  readonly paths: TriagePaths;
   readonly mark: string;
   /** Nothing may be added to a book that cannot be read. */
   readonly book: TriageBook | undefined;
@@ -89,7 +89,7 @@ type Calls = Pick<FolderCalls, 'ask'>;
  */
 export async function readDecisions(
   folder: string,
-  place: TriagePlace,
+  paths: TriagePaths,
   calls: Calls,
   {
     known,
@@ -97,16 +97,16 @@ export async function readDecisions(
   }: { readonly known?: ReadDecisions | undefined; readonly looksAtEach?: boolean } = {},
 ): Promise<ReadDecisions> {
   const [bookMark, shared] = await Promise.all([
-    markOf(place.book).catch((error: unknown) => String(error)),
-    readShared(folder, place.shared, calls, known?.shared, looksAtEach),
+    markOf(paths.book).catch((error: unknown) => String(error)),
+    readShared(folder, paths.shared, calls, known?.shared, looksAtEach),
   ]);
   const { files } = shared;
   const marks = [...files].map(([name, file]) => `${name} ${file.mark}`);
-  const mark = JSON.stringify([bookMark, place.shared, shared.stamp, shared.failure?.message, ...marks]);
+  const mark = JSON.stringify([bookMark, paths.shared, shared.stamp, shared.failure?.message, ...marks]);
   if (known?.mark === mark) return known;
-  const { book, failure } = await readBookFile(place.book);
+  const { book, failure } = await readBookFile(paths.book);
   const failures = [failure, shared.failure].filter((each) => each !== undefined);
-  return { folder, place, mark, book, inbox: inboxOf(files, book), failures, shared };
+  return { folder, paths: paths, mark, book, inbox: inboxOf(files, book), failures, shared };
 }
 
 function inboxOf(files: SharedFiles['files'], book: TriageBook | undefined): readonly Proposal[] {
@@ -152,7 +152,7 @@ export async function addToBook(book: string, added: readonly (TriageEntry | Ans
 }
 
 export async function writeShared(
-  { folder, place: { shared } }: ReadDecisions,
+  { folder, paths: { shared } }: ReadDecisions,
   entries: readonly TriageEntry[],
   removed: readonly string[],
   calls: Calls,

@@ -23,7 +23,7 @@ import {
   type Proposal,
   type ReadDecisions,
   readDecisions,
-  type TriagePlace,
+  type TriagePaths,
   writeShared,
 } from './triageDisk.ts';
 
@@ -38,7 +38,7 @@ export type NewDecision<T extends Identity> = Proposal & { readonly about: T | u
 export type UndoDecisions = () => Promise<number>;
 
 interface TriageDeps {
-  readonly placeFor: (folder: string) => TriagePlace;
+  readonly pathsFor: (folder: string) => TriagePaths;
   readonly calls: Pick<FolderCalls, 'ask'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -217,8 +217,8 @@ export class TriageStore {
 
   /** There is a shared folder that does not have them. */
   unshared(): readonly MadeDecision[] {
-    return [...this.#books.values()].flatMap(({ folder, place, book }) =>
-      [...(place.shared === undefined ? [] : (book?.entries.values() ?? []))]
+    return [...this.#books.values()].flatMap(({ folder, paths: location, book }) =>
+      [...(location.shared === undefined ? [] : (book?.entries.values() ?? []))]
         .filter(
           (entry) => (entry.sharedAs ?? entry.from ?? entry.onlyIn) === undefined && !isUndecided(entry),
         )
@@ -244,16 +244,16 @@ export class TriageStore {
   /** Deletes this machine's decisions about a folder. Shared files stay. */
   forget(folder: string): Promise<void> {
     return this.#queued(async () => {
-      await rm(this.#deps.placeFor(folder).book, { force: true });
+      await rm(this.#deps.pathsFor(folder).book, { force: true });
       await this.#load(folder);
     });
   }
 
   async #add(made: readonly MadeDecision[]): Promise<ReadonlyMap<string, TriageBook | undefined>> {
     const before = new Map<string, TriageBook | undefined>();
-    await this.#changeEach(made, (entries, { book, place }, folder) => {
+    await this.#changeEach(made, (entries, { book, paths: location }, folder) => {
       before.set(folder, book);
-      if (place.shared === undefined) return { entries };
+      if (location.shared === undefined) return { entries };
       // One about the same finding reuses its file, since Git would take a new one for a rename.
       const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);
       return { entries: entries.map((entry) => ({ ...entry, sharedAs: fileOf(entry) })) };
@@ -277,12 +277,12 @@ export class TriageStore {
     return this.#queued(async () => {
       for (const folder of folders) {
         const known = await this.#load(folder);
-        if (known.book === undefined) throw known.failures[0] ?? damaged(known.place.book);
+        if (known.book === undefined) throw known.failures[0] ?? damaged(known.paths.book);
         const { entries: planned = [], answers = [], removed = [] } = plan(known, folder);
         const now = this.#deps.clock.now();
         const entries = planned.map((entry) => (entry.at > now ? { ...entry, at: now } : entry));
         // The book comes first: it is what counts.
-        await addToBook(known.place.book, [...entries, ...answers]);
+        await addToBook(known.paths.book, [...entries, ...answers]);
         try {
           await writeShared(known, entries, removed, this.#deps.calls);
         } finally {
@@ -295,7 +295,7 @@ export class TriageStore {
   async #load(folder: string, looksAtEach = false): Promise<ReadDecisions> {
     const known = this.#books.get(pathKey(folder));
     const name = known?.folder ?? folder;
-    const read = await readDecisions(name, this.#deps.placeFor(name), this.#deps.calls, {
+    const read = await readDecisions(name, this.#deps.pathsFor(name), this.#deps.calls, {
       known,
       looksAtEach,
     });

@@ -3,7 +3,7 @@ import { inSlices } from '../../yieldingWork.ts';
 import { comparable } from '../drift/compareLines.ts';
 import { followLines } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
-import type { ShownFinding, ShownPlace } from '../shownFinding.ts';
+import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
 /** Whether a range, or any line, differs from the branch's base; undefined if unknown. */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
@@ -17,7 +17,7 @@ export type ComparedBranch =
   | {
       readonly kind: 'known';
       readonly base: string;
-      readonly changeOf: (shown: Pick<ShownFinding, 'places'>) => BranchChange;
+      readonly changeOf: (shown: Pick<ShownFinding, 'locations'>) => BranchChange;
     };
 
 export type BranchState = { readonly kind: 'pending' } | ComparedBranch;
@@ -74,20 +74,20 @@ export function compareWithBase(base: string | null | undefined, now: string | u
   };
 }
 
-/** One changed place makes a finding changed; otherwise one unknown place makes it unknown. */
+/** One changed location makes a finding changed; otherwise one unknown location makes it unknown. */
 export function changesOf(
   files: ReadonlyMap<string, FileChanges>,
-): (shown: Pick<ShownFinding, 'places'>) => BranchChange {
-  return ({ places }) => {
-    if (places.length === 0) return 'noFile';
-    const answers = places.map((place) => files.get(place.file)?.(rangeOf(place)));
+): (shown: Pick<ShownFinding, 'locations'>) => BranchChange {
+  return ({ locations }) => {
+    if (locations.length === 0) return 'noFile';
+    const answers = locations.map((location) => files.get(location.file)?.(rangeOf(location)));
     if (answers.includes(true)) return 'changed';
     return answers.includes(undefined) ? 'unknown' : 'unchanged';
   };
 }
 
-/** Undefined for a place without lines, and for code that is gone. */
-function rangeOf({ drift, startLine, endLine = startLine }: ShownPlace): LineRange | undefined {
+/** Undefined for a location without lines, and for code that is gone. */
+function rangeOf({ drift, startLine, endLine = startLine }: ShownLocation): LineRange | undefined {
   return drift === 'gone' || startLine === undefined || endLine === undefined
     ? undefined
     : { startLine, endLine };

@@ -3,7 +3,7 @@ import { pathKey } from '../../paths.ts';
 import { VERDICTS } from '../result/result.ts';
 import type { Drift } from '../drift/followLines.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
-import { EVIDENCE, leastOf } from '../place/evidence.ts';
+import { EVIDENCE, leastOf } from '../location/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
 import type { BranchChange, BranchState } from './branchChanges.ts';
@@ -42,7 +42,7 @@ export function applyFilter(
   };
 }
 
-/** Of the first place on this machine; `none` without one. */
+/** Of the first location on this machine; `none` without one. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];
@@ -57,7 +57,7 @@ export const filterSchema = z.object({
   cwes: z.optional(z.array(z.nullable(z.number()))),
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
-  /** Absolute paths that end with `/`; empty without a place on this machine. */
+  /** Absolute paths that end with `/`; empty without a location on this machine. */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
@@ -100,7 +100,7 @@ export type ValueOf<P extends ListPart> = NonNullable<Filter[P]>[number];
 export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => readonly ValueOf<P>[] } = {
   severities: ({ finding }) => [finding.severity],
   triage: ({ triage }) => [triage.state],
-  drift: ({ places: [place] }) => [place?.drift ?? 'none'],
+  drift: ({ locations: [location] }) => [location?.drift ?? 'none'],
   cwes: ({ finding: { cwes } }) => (cwes.length === 0 ? [null] : cwes),
   features: ({ finding }) => [finding.feature ?? null],
   perspectives: ({ finding }) => [finding.perspective ?? null],
@@ -111,11 +111,11 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   },
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
   owners: ({ owners = [] }) => (owners === 'unknown' ? [] : owners.length === 0 ? [null] : owners),
-  /** The folders around the first place, from its own to the run's. */
-  folders: ({ places: [place] }) => {
-    if (place === undefined) return [''];
-    const names = place.path.split('/').slice(0, -1);
-    const root = place.file.replaceAll('\\', '/').slice(0, -place.path.length);
+  /** The folders around the first location, from its own to the run's. */
+  folders: ({ locations: [location] }) => {
+    if (location === undefined) return [''];
+    const names = location.path.split('/').slice(0, -1);
+    const root = location.file.replaceAll('\\', '/').slice(0, -location.path.length);
     return names.map((_, at) => `${root}${names.slice(0, names.length - at).join('/')}/`).concat(root);
   },
 };
@@ -127,18 +127,18 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     const words = wordsOf(filter.text ?? '');
     // Normalizing the texts of 10,000 findings takes 100 ms.
     const texts = new WeakMap<Finding, string>();
-    return ({ finding, places }) => {
+    return ({ finding, locations }) => {
       const text = texts.get(finding) ?? searchText(finding);
       texts.set(finding, text);
-      const paths = places.map(({ path }) => normalized(path));
+      const paths = locations.map(({ path }) => normalized(path));
       return words.every((word) => text.includes(word) || paths.some((path) => path.includes(word)));
     };
   }
   if (part === 'folders') {
     // A run's folder may lie in another run's folder.
     const wanted = (filter.folders ?? []).map((folder) => pathKey(folder));
-    return ({ places: [place] }) => {
-      const file = place && pathKey(place.file);
+    return ({ locations: [location] }) => {
+      const file = location && pathKey(location.file);
       return wanted.some((folder) => (folder === '' ? file === undefined : file?.startsWith(folder)));
     };
   }
@@ -153,8 +153,8 @@ export function isHiddenBy(change: BranchChange): boolean {
 }
 
 /** Line breaks keep a word from matching across two texts. */
-function searchText({ title, summary, id, feature = '', url = '', cwes, places }: Finding): string {
-  const paths = places.map(({ path }) => path);
+function searchText({ title, summary, id, feature = '', url = '', cwes, locations }: Finding): string {
+  const paths = locations.map(({ path }) => path);
   const names = cwes.map((cwe) => `CWE-${String(cwe)}`);
   return normalized([title, summary, id, feature, url, ...paths, ...names].join('\n'));
 }

@@ -1,15 +1,15 @@
 import { extname } from 'node:path';
-import { type BlockKind, cweUrl, type Finding, type Place, type Severity } from '../finding.ts';
-import { type DetailedFinding, localPlaceOf, type ShownFinding, type ShownPlace } from '../shownFinding.ts';
+import { type BlockKind, cweUrl, type Finding, type Location, type Severity } from '../finding.ts';
+import { type DetailedFinding, localLocationOf, type ShownFinding, type ShownLocation } from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText, codeBlock, codeSpan } from '../../visibleText.ts';
 
 export interface FindingWords {
   readonly severity: string;
-  readonly place: string;
+  readonly location: string;
   readonly feature: string;
   readonly perspective: string;
-  readonly otherPlaces: string;
+  readonly otherLocations: string;
   readonly triage: string;
   readonly owner: string;
   readonly description: string;
@@ -21,7 +21,7 @@ export interface FindingWords {
   readonly blockOf: (kind: BlockKind) => string;
 }
 
-const maxOtherPlaces = 50;
+const maxOtherLocations = 50;
 
 const fence = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const marker = /^(\s*(?:[-*+]|\d{1,3}[.)])\s+)(\S.*)$/;
@@ -30,7 +30,7 @@ const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 /** Untrusted texts are in code blocks that they cannot end. */
 export function findingMarkdown(shown: DetailedFinding, words: FindingWords): string {
   const { finding, triage } = shown;
-  const [main, ...others] = finding.places;
+  const [main, ...others] = finding.locations;
   const { severity, severityText, cvss } = finding;
   const { description, blocks, recommendation } = shown.details;
   const rating = [
@@ -50,7 +50,7 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
     '',
     ...fact(words.severity, rating.filter((part) => part !== undefined).join(' · ')),
     ...fact('CWE', finding.cwes.map((cwe) => `[CWE-${String(cwe)}](${cweUrl(cwe)})`).join(', ')),
-    ...fact(words.place, main === undefined ? '' : codeSpan(addressOf(main, shown))),
+    ...fact(words.location, main === undefined ? '' : codeSpan(addressOf(main, shown))),
     ...fact(words.feature, escapeMarkdown(finding.feature ?? '')),
     ...fact(words.perspective, escapeMarkdown(finding.perspective ?? '')),
     ...fact('URL', finding.url === undefined ? '' : codeSpan(requestOf(finding))),
@@ -60,14 +60,14 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
     // As code, so that an issue tracker notifies nobody.
     ...fact(words.owner, shown.owners === 'unknown' ? '' : (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
-    quoteOf(shown.details.places[0]),
+    quoteOf(shown.details.locations[0]),
     ...section(words.description, description),
     ...blocks.flatMap(({ kind, text }) => section(words.blockOf(kind), text)),
     ...section(words.blockOf('recommendation'), recommendation),
-    ...(others.length === 0 ? [] : ['', `### ${words.otherPlaces}`, '']),
-    ...others.slice(0, maxOtherPlaces).map((place) => {
-      const label = place.label === undefined ? '' : ` – ${escapeMarkdown(visibleLine(place.label))}`;
-      return `- ${codeSpan(addressOf(place, shown))}${label}`;
+    ...(others.length === 0 ? [] : ['', `### ${words.otherLocations}`, '']),
+    ...others.slice(0, maxOtherLocations).map((location) => {
+      const label = location.label === undefined ? '' : ` – ${escapeMarkdown(visibleLine(location.label))}`;
+      return `- ${codeSpan(addressOf(location, shown))}${label}`;
     }),
     '',
   ].join('\n');
@@ -79,16 +79,16 @@ export function requestOf({ method, url }: Pick<Finding, 'method' | 'url'>): str
 }
 
 /** The present `path:line`, without a line if the code is gone; as reported without a file here. */
-export function addressOf(place: Place, shown: Pick<ShownFinding, 'places'>): string {
-  const local = localPlaceOf(place, shown);
-  const { path, startLine } = local ?? place;
+export function addressOf(location: Location, shown: Pick<ShownFinding, 'locations'>): string {
+  const local = localLocationOf(location, shown);
+  const { path, startLine } = local ?? location;
   return startLine === undefined || local?.drift === 'gone'
     ? visibleLine(path)
     : `${visibleLine(path)}:${String(startLine)}`;
 }
 
-/** Empty if the place quotes no code. */
-export function quoteOf({ path, snippet = '' }: Place = { path: '' }): string {
+/** Empty if the location quotes no code. */
+export function quoteOf({ path, snippet = '' }: Location = { path: '' }): string {
   const language = /^\.(\w{1,15})$/.exec(extname(path))?.[1];
   return snippet.trim() === '' ? '' : codeBlock(visibleText(snippet).split('\n'), language);
 }
@@ -141,27 +141,27 @@ function inertText(text: string): string {
 
 /**
  * The texts `path:line` that mean exactly one place. A report may write any, and is as old as its
- * run: the line is the reported one, the path the reported or the current one. A place whose code
- * is gone does not count if a place with code has the text.
+ * run: the line is the reported one, the path the reported or the current one. A location whose code
+ * is gone does not count if a location with code has the text.
  */
-export function placeLinks(shown: readonly Pick<ShownFinding, 'places'>[]): ReadonlyMap<string, ShownPlace> {
+export function locationLinks(shown: readonly Pick<ShownFinding, 'locations'>[]): ReadonlyMap<string, ShownLocation> {
   const named = shown
-    .flatMap(({ places }) => places)
+    .flatMap(({ locations }) => locations)
     .filter(({ startLine }) => startLine !== undefined)
-    .flatMap((place) => labelsOf(place).map((label) => ({ label, place })));
-  const links = new Map<string, ShownPlace>();
+    .flatMap((location) => labelsOf(location).map((label) => ({ label, location })));
+  const links = new Map<string, ShownLocation>();
   for (const [label, meanings] of Map.groupBy(named, (each) => each.label)) {
-    const there = meanings.filter(({ place: { drift } }) => drift !== 'gone');
-    const [place, ...others] = (there.length > 0 ? there : meanings).map((each) => each.place);
-    if (place === undefined) continue;
-    const isOne = others.every((each) => each.file === place.file && each.startLine === place.startLine);
-    if (isOne) links.set(label, place);
+    const there = meanings.filter(({ location: { drift } }) => drift !== 'gone');
+    const [location, ...others] = (there.length > 0 ? there : meanings).map((each) => each.location);
+    if (location === undefined) continue;
+    const isOne = others.every((each) => each.file === location.file && each.startLine === location.startLine);
+    if (isOne) links.set(label, location);
   }
   return links;
 }
 
-function labelsOf(place: ShownPlace): string[] {
-  const reported = place.reported.path.replaceAll('\\', '/').replace(/^\.\//, '');
-  const line = place.reported.startLine ?? place.startLine;
-  return [place.path, reported].map((path) => `${path}:${String(line)}`);
+function labelsOf(location: ShownLocation): string[] {
+  const reported = location.reported.path.replaceAll('\\', '/').replace(/^\.\//, '');
+  const line = location.reported.startLine ?? location.startLine;
+  return [location.path, reported].map((path) => `${path}:${String(line)}`);
 }

@@ -62,7 +62,7 @@ export function rootNodes(
 ): readonly OutlineNode[] {
   const reported = shown.filter(({ verdict }) => isReported(verdict));
   const absent = shown.filter(({ verdict }) => !isReported(verdict));
-  const groups = grouping === 'file' ? byPlace(reported) : groupsBy(grouping, reported);
+  const groups = grouping === 'file' ? byLocation(reported) : groupsBy(grouping, reported);
   return capped([...groups, ...groupsBy('verdict', absent)]);
 }
 
@@ -74,7 +74,7 @@ export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
   const { topic, shown } = node;
   if (topic.kind !== 'file' && (topic.kind !== 'feature' || topic.value === undefined))
-    return capped(byPlace(shown, node), node);
+    return capped(byLocation(shown, node), node);
   const toNode = (each: ShownFinding): FindingNode => {
     const id = `${node.id}/finding:${each.run.id}:${each.name}`;
     return { kind: 'finding', id, shown: each, parent: node };
@@ -82,20 +82,20 @@ export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   const inReadingOrder = shown.toSorted(
     (a, b) =>
       severityRank(a.finding.severity) - severityRank(b.finding.severity) ||
-      (a.places[0]?.startLine ?? 0) - (b.places[0]?.startLine ?? 0) ||
+      (a.locations[0]?.startLine ?? 0) - (b.locations[0]?.startLine ?? 0) ||
       a.finding.index - b.finding.index,
   );
   return capped(inReadingOrder.map(toNode), node);
 }
 
 /** Files on this machine, then features of a live application, then the rest. */
-function byPlace(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
+function byLocation(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
   const {
     here = [],
     live = [],
     nowhere = [],
-  } = Object.groupBy(shown, ({ places, finding }) =>
-    places.length > 0 ? 'here' : finding.feature === undefined ? 'nowhere' : 'live',
+  } = Object.groupBy(shown, ({ locations, finding }) =>
+    locations.length > 0 ? 'here' : finding.feature === undefined ? 'nowhere' : 'live',
   );
   const [files, features] = [groupsBy('file', here, parent), groupsBy('feature', live, parent)];
   return [...files, ...features, ...groupsBy('file', nowhere, parent)];
@@ -106,9 +106,9 @@ const topicsOf: { readonly [K in GroupTopic['kind']]: (shown: ShownFinding) => G
   triage: ({ triage: { state: value } }) => ({ kind: 'triage', value, rank: TRIAGE_STATES.indexOf(value) }),
   verdict: ({ verdict: value }) => ({ kind: 'verdict', value, rank: value && VERDICTS.indexOf(value) }),
   cwe: ({ finding: { cwes } }) => ({ kind: 'cwe', value: cwes[0], rank: cwes[0] }),
-  file: ({ places: [place] }) => {
-    const value = place && pathKey(place.file);
-    return { kind: 'file', value, rank: value && `${place.path}\0${value}` };
+  file: ({ locations: [location] }) => {
+    const value = location && pathKey(location.file);
+    return { kind: 'file', value, rank: value && `${location.path}\0${value}` };
   },
   feature: ({ finding: { feature } }) => ({ kind: 'feature', value: feature, rank: feature }),
   owner: ({ owners = [] }) => {

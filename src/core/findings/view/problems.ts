@@ -8,13 +8,13 @@ const maxPerFile = 1_000;
 
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
-/** Findings whose first place still has its code. */
+/** Findings whose first location still has its code. */
 export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles {
-  const isThere = ({ places: [main] }: ShownFinding): boolean => main !== undefined && main.drift !== 'gone';
+  const isThere = ({ locations: [main] }: ShownFinding): boolean => main !== undefined && main.drift !== 'gone';
   return Map.groupBy(shown.filter(isThere), (finding) => positionOf(finding).file);
 }
 
-/** Hidden by settings, without a place, with code that is gone, or too many in one file. */
+/** Hidden by settings, without a location, with code that is gone, or too many in one file. */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((finding) => isDisplayed(finding, display));
   let visible = 0;
@@ -28,8 +28,8 @@ export interface Position {
 }
 
 /** Line 1 if the line is unknown. */
-function positionOf({ places: [place] }: ShownFinding): Position {
-  return { file: pathKey(place?.file ?? ''), line: place?.startLine ?? 1 };
+function positionOf({ locations: [location] }: ShownFinding): Position {
+  return { file: pathKey(location?.file ?? ''), line: location?.startLine ?? 1 };
 }
 
 export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
@@ -61,7 +61,7 @@ export function neighbor(
 /** Going to a finding without a line keeps the cursor's line. */
 function isAt(shown: ShownFinding, cursor: Position): boolean {
   const { file, line } = positionOf(shown);
-  return file === cursor.file && (shown.places[0]?.startLine === undefined || line === cursor.line);
+  return file === cursor.file && (shown.locations[0]?.startLine === undefined || line === cursor.line);
 }
 
 function comparePositions(a: Position, b: Position): number {

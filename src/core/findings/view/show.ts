@@ -4,17 +4,17 @@ import type { RunStore } from '../../run/disk/runStore.ts';
 import type { Run } from '../../run/state/run.ts';
 import { canShareNames, folderSubjectKey, subjectOf } from '../chooseRun.ts';
 import { allNamesOf, namesOf } from '../identity.ts';
-import { asPlaced } from '../place/evidence.ts';
-import { placesOf } from '../place/placement.ts';
+import { asLocated } from '../location/evidence.ts';
+import { locationsOf } from '../location/locateFindings.ts';
 import { isReported, type ResultFinding, type ResultHead, type Verdict } from '../result/result.ts';
 import type { RunView } from '../runView.ts';
-import { countOpen, folderOf, mainPlaceOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
+import { countOpen, folderOf, mainLocationOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { isSettled } from '../triage/triage.ts';
 
 export type Decide = (
   found: ResultFinding,
   run: Run,
-  known: Pick<Known, 'places' | 'names'>,
+  known: Pick<Known, 'locations' | 'names'>,
 ) => Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'>;
 
 export interface ShowSource {
@@ -52,8 +52,8 @@ export function toShownRun(view: RunView, source: ShowSource): ShownRun {
   const all = findingsOf(view, source);
   const shown = all.filter(({ verdict }) => isReported(verdict));
   const changedFiles = new Set<string>();
-  for (const { places } of shown)
-    for (const { file, isChanged } of places) if (isChanged === true) changedFiles.add(file);
+  for (const { locations } of shown)
+    for (const { file, isChanged } of locations) if (isChanged === true) changedFiles.add(file);
   return {
     run,
     shown,
@@ -78,24 +78,24 @@ export function findingsOf(view: RunView, { runs, decide }: ShowSource): readonl
   return found.flatMap((each) => {
     const of = runs.get(each.run) ?? (each.run === run.id ? run : undefined);
     if (of === undefined) return [];
-    const places = placesOf(each, view);
-    const main = mainPlaceOf({ finding: each.finding, places });
+    const locations = locationsOf(each, view);
+    const main = mainLocationOf({ finding: each.finding, locations });
     const isUnknown = owners === 'unknown' || unread.has(main?.folder ?? '');
     const ofMain = main && (isUnknown ? 'unknown' : owners.owners.get(main.file));
-    return toShownFinding(each, of, { places, owners: ofMain, names: view.names }, decide);
+    return toShownFinding(each, of, { locations, owners: ofMain, names: view.names }, decide);
   });
 }
 
-type Known = Pick<ShownFinding, 'places' | 'owners'> & Partial<Pick<RunView, 'names'>>;
+type Known = Pick<ShownFinding, 'locations' | 'owners'> & Partial<Pick<RunView, 'names'>>;
 
 export function toShownFinding(found: ResultFinding, run: Run, known: Known, decide: Decide): ShownFinding {
-  const { places, owners } = known;
+  const { locations, owners } = known;
   const isHere = (at: number): boolean =>
-    places.some(({ reported }) => reported === found.finding.places[at]);
-  const evidence = asPlaced(found.evidence, isHere);
+    locations.some(({ reported }) => reported === found.finding.locations[at]);
+  const evidence = asLocated(found.evidence, isHere);
   // A second spread would take five times as long.
   const { triage, decidedBefore, verdict } = decide(found, run, known);
-  return { ...found, run, places, owners, triage, decidedBefore, verdict, evidence };
+  return { ...found, run, locations, owners, triage, decidedBefore, verdict, evidence };
 }
 
 /**
@@ -135,9 +135,9 @@ function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly s
     .filter((folder) => isBelowOwn(folder) || own.some(atOrBelow([folder])));
 }
 
-/** Where its main place is, or was. */
+/** Where its main location is, or was. */
 function fileOf(shown: ShownFinding): string {
-  return mainPlaceOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.places[0]?.path ?? '');
+  return mainLocationOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.locations[0]?.path ?? '');
 }
 
 /**
@@ -166,7 +166,7 @@ export function compareViews(view: RunView, baseline: RunView): RunView {
       ...reported.map((each) => ({ ...each, verdict: verdictOf(each) })),
       ...absent.map((each) => ({ ...each, verdict: recorded.get(each.name) ?? 'unknown' })),
     ],
-    places: new Map([...baseline.places, ...view.places]),
+    locations: new Map([...baseline.locations, ...view.locations]),
     unread: new Set([...baseline.unread, ...view.unread]),
     owners: isUnknown
       ? 'unknown'

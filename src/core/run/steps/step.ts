@@ -10,7 +10,7 @@ import type { Run } from '../state/run.ts';
 export interface RunDeps {
   readonly store: RunStore;
   /** Its messages hold none of the run's passwords. */
-  readonly clientFor: (place: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
+  readonly clientFor: (account: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
   /** The passwords of a blackbox run's credentials, in their order; throws `noPassword` for a missing one. */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;

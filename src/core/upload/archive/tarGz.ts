@@ -58,12 +58,12 @@ export function tarSegments(): SegmentBuilder {
 /** POSIX ustar, with a PAX header before it when the name or the size does not fit. */
 function tarHeader(path: string, mode: number, bytes: number): Buffer {
   const name = Buffer.from(path);
-  const place = name.length === path.length ? splitName(path) : undefined;
+  const split = name.length === path.length ? splitName(path) : undefined;
   const records = [
-    ...(place === undefined ? [paxRecord('path', name)] : []),
+    ...(split === undefined ? [paxRecord('path', name)] : []),
     ...(bytes > maxOctalSize ? [paxRecord('size', Buffer.from(String(bytes)))] : []),
   ];
-  const header = ustar(place ?? { prefix: '', name: 'long-name' }, mode, Math.min(bytes, maxOctalSize), '0');
+  const header = ustar(split ?? { prefix: '', name: 'long-name' }, mode, Math.min(bytes, maxOctalSize), '0');
   if (records.length === 0) return header;
   const pax = Buffer.concat(records);
   return Buffer.concat([
@@ -96,7 +96,7 @@ function paxRecord(key: string, value: Buffer): Buffer {
 }
 
 function ustar(
-  place: { prefix: string; name: string },
+  split: { prefix: string; name: string },
   mode: number,
   bytes: number,
   type: '0' | 'x',
@@ -105,7 +105,7 @@ function ustar(
   const octal = (value: number, at: number, width: number): void => {
     header.write(value.toString(8).padStart(width - 1, '0'), at, 'latin1');
   };
-  header.write(place.name, 0, 'latin1');
+  header.write(split.name, 0, 'latin1');
   octal(mode, 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
@@ -114,7 +114,7 @@ function ustar(
   header.fill(' ', 148, 156);
   header.write(type, 156, 'latin1');
   header.write('ustar\x0000', 257, 'latin1');
-  header.write(place.prefix, 345, 'latin1');
+  header.write(split.prefix, 345, 'latin1');
   let sum = 0;
   // By index: an iterator takes several times as long.
   for (let at = 0; at < block; at++) sum += header[at] ?? 0;

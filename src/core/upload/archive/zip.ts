@@ -197,14 +197,14 @@ export function placeCentral(records: Uint8Array, offsets: Float64Array, start: 
     const length = centralBytes + block.readUInt16LE(at + 28) + extra;
     const record = block.subarray(at, at + length);
     at += length;
-    const place = start + offset;
-    if (extra > 0) record.writeBigUInt64LE(BigInt(place), length - 8);
-    else if (place < maxUint32) record.writeUInt32LE(place, 42);
+    const start64 = start + offset;
+    if (extra > 0) record.writeBigUInt64LE(BigInt(start64), length - 8);
+    else if (start64 < maxUint32) record.writeUInt32LE(start64, 42);
     else {
       record.writeUInt16LE(45, 6);
       record.writeUInt16LE(12, 30);
       record.writeUInt32LE(maxUint32, 42);
-      pieces.push(block.subarray(from, at), sizesExtra([place]));
+      pieces.push(block.subarray(from, at), sizesExtra([start64]));
       from = at;
     }
   }

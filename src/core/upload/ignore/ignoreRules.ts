@@ -118,23 +118,23 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
   const byExtension = new Map<string, Placed[]>();
   const byPattern: (Placed & { name: NamePattern })[] = [];
   const paths: Path[] = [];
-  const put = (map: Map<string, Placed[]>, key: string, placed: Placed): void => {
+  const put = (map: Map<string, Placed[]>, key: string, located: Placed): void => {
     const rules = map.get(key);
-    if (rules === undefined) map.set(key, [placed]);
-    else rules.push(placed);
+    if (rules === undefined) map.set(key, [located]);
+    else rules.push(located);
   };
   let added = 0;
   for (const { text, ...rule } of lines) {
     const pattern = parsePattern(text, ignoreCase);
     if (pattern === undefined) continue;
     const { negative, folderOnly, path, anywhere } = pattern;
-    const placed = { rule, order: added++, negative, folderOnly };
+    const located = { rule, order: added++, negative, folderOnly };
     const [name] = path;
     if (!anywhere || name === undefined || name === globstar) {
-      paths.push({ ...placed, path, next: addIndex([], 0, path) });
-    } else if (name.literal !== undefined) put(byName, name.literal, placed);
-    else if (name.ending?.lastIndexOf('.') === 0) put(byExtension, name.ending, placed);
-    else byPattern.push({ ...placed, name });
+      paths.push({ ...located, path, next: addIndex([], 0, path) });
+    } else if (name.literal !== undefined) put(byName, name.literal, located);
+    else if (name.ending?.lastIndexOf('.') === 0) put(byExtension, name.ending, located);
+    else byPattern.push({ ...located, name });
   }
   return { file: { byName, byExtension, byPattern, paths }, added };
 }

@@ -21,7 +21,7 @@ import {
 } from '../ignore/ruleLayers.ts';
 import { TrackedFiles } from '../ignore/trackedFiles.ts';
 import { answerOf, type FolderCalls, inSlices } from '../../yieldingWork.ts';
-import { isInPlace, isLfsPointer, isUsableName } from '../sourceFile.ts';
+import { isRealPath, isLfsPointer, isUsableName } from '../sourceFile.ts';
 import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
 import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
@@ -157,7 +157,7 @@ class Walk {
     try {
       const entries = listFolder(full, this.#composeNames);
       // A link may have replaced the folder since its parent was listed.
-      if (!isInPlace(full)) reason = { kind: 'outsideRoot' };
+      if (!isRealPath(full)) reason = { kind: 'outsideRoot' };
       else if (mayBeGitFolder(entries) && (await isGitFolder(full))) reason = { kind: 'repositoryData' };
       else {
         const layers = await this.#ownLayers(path, full, inherited, entries);

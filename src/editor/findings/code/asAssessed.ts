@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { isSentKnown, readUnchanged, type SentFile } from '../../../core/findings/place/sentFiles.ts';
+import { isSentKnown, readUnchanged, type SentFile } from '../../../core/findings/location/sentFiles.ts';
 import {
-  localPlaceOf,
+  localLocationOf,
   sentFileOf,
   type ShownFinding,
-  type ShownPlace,
+  type ShownLocation,
 } from '../../../core/findings/shownFinding.ts';
 import { isThere } from '../../../core/files.ts';
 import type { Run } from '../../../core/run/state/run.ts';
@@ -19,7 +19,7 @@ import { showInformation, showWarning } from '../../showMessage.ts';
 import { type FindingStores, toArgument } from '../findingArguments.ts';
 import { toRange } from './displayedFindings.ts';
 import { textAsUploaded, textNow, type TextSources, unsavedText, type UploadedText } from './fileTexts.ts';
-import { showNoPlace } from './goToFinding.ts';
+import { showNoLocation } from './goToFinding.ts';
 
 const t = vscode.l10n.t;
 
@@ -46,15 +46,15 @@ export function provideAsAssessed(sources: TextSources): vscode.Disposable {
 export async function openAsAssessed(finding: ShownFinding, deps: TextSources): Promise<void> {
   const {
     run,
-    finding: { places },
+    finding: { locations },
   } = finding;
-  const place = places.find((each) => sentFileOf(each, finding) !== undefined) ?? places[0];
-  if (place === undefined) {
-    showNoPlace();
+  const location = locations.find((each) => sentFileOf(each, finding) !== undefined) ?? locations[0];
+  if (location === undefined) {
+    showNoLocation();
     return;
   }
-  const sent = sentFileOf(place, finding);
-  const path = visibleName(sent?.path ?? place.path);
+  const sent = sentFileOf(location, finding);
+  const path = visibleName(sent?.path ?? location.path);
   const found = sent === undefined ? await whyNotSent(run, deps) : await textAsUploaded(run, sent, deps);
   if (sent === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
@@ -67,7 +67,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: TextSources): 
   const document = await openDocument(toUri(run, sent));
   await vscode.window.showTextDocument(document, {
     preview: true,
-    ...(place.startLine === undefined ? {} : { selection: document.validateRange(toRange(place)) }),
+    ...(location.startLine === undefined ? {} : { selection: document.validateRange(toRange(location)) }),
   });
   vscode.window.setStatusBarMessage(t('{0} as it was assessed, read-only', path), messageShownMs);
 }
@@ -134,12 +134,12 @@ function toUri({ id }: Run, { target, path, bytes, sha256 }: SentFile): vscode.U
 }
 
 function filesOf(shown: readonly ShownFinding[]) {
-  const files = new Map<string, { readonly sent: SentFile } & Pick<ShownPlace, 'folder' | 'path'>>();
+  const files = new Map<string, { readonly sent: SentFile } & Pick<ShownLocation, 'folder' | 'path'>>();
   for (const each of shown)
-    for (const place of each.finding.places) {
-      const sent = sentFileOf(place, each);
+    for (const location of each.finding.locations) {
+      const sent = sentFileOf(location, each);
       if (sent === undefined) continue;
-      const { folder, path } = localPlaceOf(place, each) ?? sent;
+      const { folder, path } = localLocationOf(location, each) ?? sent;
       files.set(`${String(sent.target)} ${sent.path}`, { sent, folder, path });
     }
   return [...files.values()];

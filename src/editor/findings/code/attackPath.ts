@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../core/errors.ts';
-import { attackPathOf, type Place } from '../../../core/findings/finding.ts';
+import { attackPathOf, type Location } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import { localPlaceOf, type ShownFinding } from '../../../core/findings/shownFinding.ts';
+import { localLocationOf, type ShownFinding } from '../../../core/findings/shownFinding.ts';
 import { addressOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { answerOf } from '../../../core/yieldingWork.ts';
@@ -44,7 +44,7 @@ interface Step {
 
 /**
  * Shows the steps in VS Code's References view, where F4 and Shift+F4 visit them. Without that view
- * or a known place, shows a quick pick.
+ * or a known location, shows a quick pick.
  */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
@@ -99,25 +99,25 @@ async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Prom
 
 async function toSteps(shown: ShownFinding, findings: FindingStore): Promise<readonly Step[]> {
   const [{ details }] = await findings.withDetails([shown]);
-  const { places } = shown.finding;
-  const all = [...places, ...details.places.slice(places.length)];
+  const { locations } = shown.finding;
+  const all = [...locations, ...details.locations.slice(locations.length)];
   const steps: Step[] = [];
-  for (const [at, place] of attackPathOf({ places: all }).entries())
-    steps.push(await toStep(place, `${String(at + 1)}. `, shown));
+  for (const [at, location] of attackPathOf({ locations: all }).entries())
+    steps.push(await toStep(location, `${String(at + 1)}. `, shown));
   return steps;
 }
 
 /** Texts are untrusted: a tree and a quick pick show plain text. */
-async function toStep(place: Place, number: string, shown: ShownFinding): Promise<Step> {
-  const here = localPlaceOf(place, shown);
+async function toStep(location: Location, number: string, shown: ShownFinding): Promise<Step> {
+  const here = localLocationOf(location, shown);
   const line = here?.drift === 'gone' ? undefined : here?.startLine;
-  const role = place.role && roleLabel(place.role);
-  const label = clip(visibleLine(place.label ?? ''), maxLabelLength);
+  const role = location.role && roleLabel(location.role);
+  const label = clip(visibleLine(location.label ?? ''), maxLabelLength);
   const what = [role, label].filter((part) => part !== undefined && part !== '').join(': ');
-  const state = stateLabel(place, shown);
+  const state = stateLabel(location, shown);
   return {
-    label: `${number}${what === '' ? visibleLine((here ?? place).path) : what}`,
-    description: [addressOf(place, shown), state].filter((part) => part !== undefined).join(' · '),
+    label: `${number}${what === '' ? visibleLine((here ?? location).path) : what}`,
+    description: [addressOf(location, shown), state].filter((part) => part !== undefined).join(' · '),
     location: here === undefined || line === undefined ? undefined : await locationIn(here.file, line),
   };
 }

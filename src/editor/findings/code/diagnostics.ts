@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isAbortError } from '../../../core/errors.ts';
 import type { Finding, Severity } from '../../../core/findings/finding.ts';
-import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
+import type { ShownFinding, ShownLocation } from '../../../core/findings/shownFinding.ts';
 import type { Logger } from '../../../core/ports.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { inSlices } from '../../../core/yieldingWork.ts';
@@ -68,23 +68,23 @@ function* renderFiles(
   }
 }
 
-/** A finding and its places are the same objects until they change. */
+/** A finding and its locations are the same objects until they change. */
 function isDrawnAs(drawn: ShownFinding, now: ShownFinding | undefined): boolean {
   return (
     drawn.finding === now?.finding &&
-    drawn.places.length === now.places.length &&
-    drawn.places.every((place, at) => place === now.places[at])
+    drawn.locations.length === now.locations.length &&
+    drawn.locations.every((location, at) => location === now.locations[at])
   );
 }
 
 function fileOf([shown]: readonly ShownFinding[]): vscode.Uri {
-  return vscode.Uri.file(shown?.places[0]?.file ?? '');
+  return vscode.Uri.file(shown?.locations[0]?.file ?? '');
 }
 
 function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   const {
     finding,
-    places: [main, ...others],
+    locations: [main, ...others],
   } = shown;
   if (main === undefined) return [];
   const diagnostic = new vscode.Diagnostic(
@@ -97,10 +97,10 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
   // A line that is gone can't be opened.
   diagnostic.relatedInformation = others
     .filter(({ drift }) => drift !== 'gone')
-    .map((place) => {
-      const label = clip(visibleLine(place.reported.label ?? ''), maxLabelLength);
+    .map((location) => {
+      const label = clip(visibleLine(location.reported.label ?? ''), maxLabelLength);
       return new vscode.DiagnosticRelatedInformation(
-        new vscode.Location(vscode.Uri.file(place.file), toRange(place)),
+        new vscode.Location(vscode.Uri.file(location.file), toRange(location)),
         label === '' ? t('Other location') : label,
       );
     });
@@ -111,7 +111,7 @@ function linkTextOf({ cwes: [cwe], id }: Finding): string {
   return cwe === undefined ? id : `CWE-${String(cwe)}`;
 }
 
-function messageOf(finding: Finding, main: ShownPlace): string {
+function messageOf(finding: Finding, main: ShownLocation): string {
   const message = `${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`;
   if (main.startLine === undefined) return t('{0} (line unknown)', message);
   return main.drift === 'changed' ? t('{0} (this code has changed since the assessment)', message) : message;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { pathKey } from '../../../core/paths.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
-import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
+import type { ShownFinding, ShownLocation } from '../../../core/findings/shownFinding.ts';
 import { isDisplayed } from '../../../core/findings/view/filter.ts';
 import { type FindingsOfFiles, problemsByFile } from '../../../core/findings/view/problems.ts';
 import { readDisplaySettings } from '../../settings.ts';
@@ -43,11 +43,11 @@ export class DisplayedFindings implements vscode.Disposable {
 
   at(uri: vscode.Uri, range: vscode.Range): readonly ShownFinding[] {
     const touching = (this.byFile().get(pathKey(uri.fsPath)) ?? []).flatMap((shown) => {
-      const [place] = shown.places;
-      if (place?.startLine === undefined) return [];
-      const placeRange = toRange(place);
-      const height = placeRange.end.line - placeRange.start.line;
-      return placeRange.intersection(range) === undefined ? [] : [{ shown, height }];
+      const [location] = shown.locations;
+      if (location?.startLine === undefined) return [];
+      const locationRange = toRange(location);
+      const height = locationRange.end.line - locationRange.start.line;
+      return locationRange.intersection(range) === undefined ? [] : [{ shown, height }];
     });
     return touching.sort((a, b) => a.height - b.height).map(({ shown }) => shown);
   }
@@ -64,7 +64,7 @@ export function toRange({
   endLine = 1,
   startColumn = 1,
   endColumn,
-}: Partial<ShownPlace>): vscode.Range {
+}: Partial<ShownLocation>): vscode.Range {
   const end = endColumn === undefined ? Number.MAX_SAFE_INTEGER : endColumn - 1;
   return new vscode.Range(startLine - 1, startColumn - 1, Math.max(startLine, endLine) - 1, end);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../core/errors.ts';
-import type { EditorTexts } from '../../../core/findings/place/currentPlaces.ts';
+import type { EditorTexts } from '../../../core/findings/location/currentLocations.ts';
 import {
   asSentIn,
   createDecode,
@@ -11,7 +11,7 @@ import {
   readTextBelow,
   readUnchanged,
   type SentFile,
-} from '../../../core/findings/place/sentFiles.ts';
+} from '../../../core/findings/location/sentFiles.ts';
 import { isSamePath, pathKey } from '../../../core/paths.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isThere } from '../../../core/files.ts';
-import type { ShownFinding, ShownPlace } from '../../../core/findings/shownFinding.ts';
+import type { ShownFinding, ShownLocation } from '../../../core/findings/shownFinding.ts';
 import { inOrder, neighbor } from '../../../core/findings/view/problems.ts';
 import { openDocument } from '../../folders.ts';
 import { titleOfFinding } from '../../findingLabels.ts';
@@ -20,57 +20,57 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
     const cursor = editor && { file: editor.document.uri.fsPath, line: editor.selection.active.line + 1 };
     const index = neighbor(ordered, { cursor, current }, step);
     current = ordered[index];
-    const [place] = current?.places ?? [];
-    if (current === undefined || place === undefined) {
+    const [location] = current?.locations ?? [];
+    if (current === undefined || location === undefined) {
       void showInformation(t('No finding has a location to go to.'));
       return;
     }
-    await revealPlace(place);
+    await revealLocation(location);
     const position = t('Finding {0} of {1}: {2}', index + 1, ordered.length, titleOfFinding(current.finding));
     vscode.window.setStatusBarMessage(position, positionShownMs);
   };
 }
 
-export function placeNow(
-  place: ShownPlace,
+export function locateNow(
+  location: ShownLocation,
   linked: ShownFinding,
   current: ShownFinding | undefined,
-): ShownPlace {
-  const reported = current?.finding.places[linked.finding.places.indexOf(place.reported)];
-  return current?.places.find((candidate) => candidate.reported === reported) ?? place;
+): ShownLocation {
+  const reported = current?.finding.locations[linked.finding.locations.indexOf(location.reported)];
+  return current?.locations.find((candidate) => candidate.reported === reported) ?? location;
 }
 
 export async function revealFinding(shown: ShownFinding | undefined): Promise<void> {
-  const [place] = shown?.places ?? [];
-  if (place === undefined) showNoPlace();
-  else await revealPlace(place);
+  const [location] = shown?.locations ?? [];
+  if (location === undefined) showNoLocation();
+  else await revealLocation(location);
 }
 
-export function showNoPlace(): void {
+export function showNoLocation(): void {
   const message = t('This finding has no location in this workspace’s files. The report describes it.');
   const report = { title: t('Open Report'), command: 'whitebox.openReport' };
   void showInformation(message, report);
 }
 
 /** If the line is unknown or the code is gone, the cursor does not move. */
-export async function revealPlace(place: ShownPlace, viewColumn?: vscode.ViewColumn): Promise<void> {
-  const document = await openIfThere(vscode.Uri.file(place.file));
+export async function revealLocation(location: ShownLocation, viewColumn?: vscode.ViewColumn): Promise<void> {
+  const document = await openIfThere(vscode.Uri.file(location.file));
   if (document === undefined) {
-    showGone(place);
+    showGone(location);
     return;
   }
-  const hasLine = place.startLine !== undefined && place.drift !== 'gone';
-  const range = document.validateRange(toRange(place));
+  const hasLine = location.startLine !== undefined && location.drift !== 'gone';
+  const range = document.validateRange(toRange(location));
   const editor = await vscode.window.showTextDocument(document, {
     preview: true,
     ...(viewColumn === undefined ? {} : { viewColumn }),
     ...(hasLine ? { selection: new vscode.Range(range.start, range.start) } : {}),
   });
   if (hasLine) editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  if (place.drift === 'gone') showGone(place);
+  if (location.drift === 'gone') showGone(location);
 }
 
-function showGone({ path }: ShownPlace): void {
+function showGone({ path }: ShownLocation): void {
   void showInformation(t('The code of this finding is no longer in {0}.', path));
 }
 

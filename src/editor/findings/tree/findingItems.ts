@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Verdict } from '../../../core/findings/result/result.ts';
 import { attackPathOf, isLiveFinding, type Severity } from '../../../core/findings/finding.ts';
-import { type Evidence, leastOf } from '../../../core/findings/place/evidence.ts';
+import { type Evidence, leastOf } from '../../../core/findings/location/evidence.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { FindingNode, GroupNode, GroupTopic, OutlineNode } from '../../../core/findings/view/outline.ts';
 import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
@@ -82,18 +82,18 @@ function headingItem(topic: Exclude<GroupTopic, { kind: 'file' }>, node: GroupNo
 
 function fileItem(node: GroupNode, isExpanded: boolean): vscode.TreeItem {
   const { shown } = node;
-  const place = shown[0]?.places[0];
-  if (place === undefined) {
+  const location = shown[0]?.locations[0];
+  if (location === undefined) {
     const item = groupItem(t('No location in this workspace'), node, isExpanded);
-    item.contextValue = 'unplaced';
+    item.contextValue = 'withoutLocation';
     item.iconPath = new vscode.ThemeIcon('question');
     return item;
   }
-  const path = visibleLine(place.path);
+  const path = visibleLine(location.path);
   const label = basename(path);
   const item = groupItem(label, node, isExpanded, path);
   item.contextValue = 'file';
-  item.resourceUri = vscode.Uri.file(place.file);
+  item.resourceUri = vscode.Uri.file(location.file);
   item.iconPath = vscode.ThemeIcon.File;
   if (path !== label)
     item.description = `${path.slice(0, -label.length - 1)} · ${formatNumber(shown.length)}`;
@@ -104,8 +104,8 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const { shown } = node;
   const heading = node.parent.parent?.topic.kind;
   const { finding, triage, verdict } = shown;
-  const [place] = shown.places;
-  const [reported] = finding.places;
+  const [location] = shown.locations;
+  const [reported] = finding.locations;
   const quoted = leastOf(shown.evidence);
   const title = titleOfFinding(finding);
   const severity = severityLabel(finding.severity);
@@ -115,14 +115,14 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     hasEnded ? decisionWithNote(triage) : undefined,
     decidedBeforeLabel(shown.decidedBefore),
     quoted?.kind === 'notAsSent' ? evidenceLabel(quoted) : undefined,
-    place === undefined ? reported && visibleLine(reported.path) : undefined,
-    place?.startLine === undefined || place.drift === 'gone' ? undefined : t('line {0}', place.startLine),
+    location === undefined ? reported && visibleLine(reported.path) : undefined,
+    location?.startLine === undefined || location.drift === 'gone' ? undefined : t('line {0}', location.startLine),
     finding.perspective,
     finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),
     isVerdictShown ? verdictLabel(verdict) : undefined,
     isUndecided(triage) || hasEnded ? undefined : decisionLabel(triage),
-    place && driftLabel(place),
+    location && driftLabel(location),
   ].filter((fact) => fact !== undefined);
   const forPerson = forPersonLabel(shown, quoted);
   const label = forPerson === undefined ? title : `⚠ ${forPerson} · ${title}`;
@@ -136,12 +136,12 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     'finding',
     ...(isLiveFinding(finding) ? ['live'] : []),
     ...(finding.url === undefined ? [] : ['withUrl']),
-    ...(finding.places.length > 0 && shown.run.workflow === 'whitebox-assessment' ? ['withFile'] : []),
+    ...(finding.locations.length > 0 && shown.run.workflow === 'whitebox-assessment' ? ['withFile'] : []),
     ...(attackPathOf(finding).length > 1 ? ['withPath'] : []),
   ].join(' ');
   item.tooltip = tooltipOf(shown, title);
   item.accessibilityInformation = { label: [`${severity}: ${label}`, ...facts].join(', ') };
-  const isOnlyLive = place === undefined && isLiveFinding(finding);
+  const isOnlyLive = location === undefined && isLiveFinding(finding);
   item.command = {
     title: isOnlyLive ? t('Show Details') : t('Show in Editor'),
     command: isOnlyLive ? 'whitebox.showFindingDetails' : 'whitebox.revealFinding',

@@ -12,7 +12,7 @@ import { activeParts, applyFilter, type FilteredFindings } from '../../../core/f
 import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';
 import { childNodes, type OutlineNode, rootNodes } from '../../../core/findings/view/outline.ts';
 import { isInPart } from '../../../core/findings/view/zeroFindings.ts';
-import type { OwnersGap } from '../../../core/findings/place/owners.ts';
+import type { OwnersGap } from '../../../core/findings/location/owners.ts';
 import { hiddenFromProblems } from '../../../core/findings/view/problems.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import { continuationsOf, hasHitCreditLimit } from '../../../core/features/continuedRuns.ts';

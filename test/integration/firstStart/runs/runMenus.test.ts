@@ -206,16 +206,16 @@ describe('commands in the title and on the rows of the Runs view', () => {
 
   it('show progress in the view while waiting for the service', async () => {
     const { withProgress } = vscode.window;
-    const places: unknown[] = [];
+    const locations: unknown[] = [];
     replace(vscode.window, {
       withProgress: (options: vscode.ProgressOptions, ...rest: [never]) => {
-        places.push(options.location);
+        locations.push(options.location);
         return withProgress(options, ...rest);
       },
     });
     await storeLiveRun(storage, stored('20260101000000-asked'));
     await call('refreshRuns');
-    assert.deepEqual(places, [{ viewId: 'whitebox.runs' }]);
+    assert.deepEqual(locations, [{ viewId: 'whitebox.runs' }]);
   });
 
   it('ask for a folder before sign-in or ID', async () => {

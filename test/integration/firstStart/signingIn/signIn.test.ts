@@ -40,9 +40,9 @@ function willingAccounts(save = (): Promise<void> => Promise.resolve()) {
   const checked: unknown[] = [];
   const kept: unknown[] = [];
   const accounts = partly<Accounts>({
-    check: (place: object, { token }: { token?: string }) =>
-      Promise.resolve(void checked.push([place, token])),
-    save: (place: object, token: string) => save().then(() => void kept.push([place, token])),
+    check: (location: object, { token }: { token?: string }) =>
+      Promise.resolve(void checked.push([location, token])),
+    save: (location: object, token: string) => save().then(() => void kept.push([location, token])),
   });
   return { accounts, checked, kept };
 }

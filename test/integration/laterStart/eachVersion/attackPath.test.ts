@@ -62,7 +62,7 @@ describe('the attack path of a finding', () => {
     ]);
   });
 
-  it('F154 is walked through all places, with and without a role, by F4 and Shift+F4, in a circle', async () => {
+  it('F154 is walked through all locations, with and without a role, by F4 and Shift+F4, in a circle', async () => {
     const here = (): Promise<string> => {
       const { document, selection } = vscode.window.activeTextEditor ?? {};
       const name = document?.uri.path.split('/').at(-1) ?? '';
@@ -76,7 +76,7 @@ describe('the attack path of a finding', () => {
       ['next', 'orders.js:2'],
       ['prev', 'server.js:3'],
     ] as const) {
-      // The view continues from its selected row, which it selects after opening the place; an earlier key has no effect.
+      // The view continues from its selected row, which it selects after opening the location; an earlier key has no effect.
       await eventually(
         async () => {
           await vscode.commands.executeCommand(`references-view.${command}`);
@@ -88,17 +88,17 @@ describe('the attack path of a finding', () => {
   });
 
   it('is offered as a list if there is no References view, or if no step is in the workspace', async () => {
-    const places = [
+    const locations = [
       { path: 'src/gone.js', startLine: 3, role: 'sink' as const },
       { path: 'src/in.js', label: 'a $(shield) name', role: 'source' as const },
     ];
     const offered = pick();
     const shown = invent({ title: 'Invented' });
-    // Details have more places than are looked up.
-    const details = { ...shown.details, places: [...places, { path: 'src/later.js', role: 'sink' }] };
+    // Details have more locations than are looked up.
+    const details = { ...shown.details, locations: [...locations, { path: 'src/later.js', role: 'sink' }] };
     const withDetails = ([found]: readonly object[]): unknown => Promise.resolve([{ ...found, details }]);
     const store = storeOfFindings([], { withDetails });
-    await showAttackPath({ ...shown, finding: { ...shown.finding, places } }, store);
+    await showAttackPath({ ...shown, finding: { ...shown.finding, locations } }, store);
     assert.deepEqual(
       offered.flat().map(({ label, description }) => `${label} | ${description ?? ''}`),
       [

@@ -48,7 +48,7 @@ describe('findings of ended runs', () => {
   const inShop = (name: string): vscode.Diagnostic[] =>
     vscode.languages.getDiagnostics(vscode.Uri.file(path.join(shop, name)));
 
-  it('are shown at start, with severity, source, weakness and place', () => {
+  it('are shown at start, with severity, source, weakness and location', () => {
     const problemsIn = (name: string): unknown[] =>
       inShop(name).map(({ severity, source, code, message, range }) => [
         severity,
@@ -70,7 +70,7 @@ describe('findings of ended runs', () => {
     ]);
   });
 
-  it('link to their other places', () => {
+  it('link to their other locations', () => {
     const [first] = inShop('src/orders.js');
     assert.deepEqual(
       first?.relatedInformation?.map(({ location, message }) => [

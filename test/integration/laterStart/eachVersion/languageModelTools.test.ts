@@ -39,7 +39,7 @@ describe('language model tools', () => {
 
   it('list findings worst first and return one in full, as fenced data', async () => {
     const { findings } = dataOf(await call('whitebox_listFindings', { path: 'orders.js' })) as {
-      findings: { finding: string; title: string; place: string }[];
+      findings: { finding: string; title: string; location: string }[];
     };
     assert.deepEqual(
       findings.map(({ title }) => title),

@@ -23,7 +23,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry } from '../../../../src/core/findings/triage/book.ts';
-import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import type { TriageState } from '../../../../src/core/findings/triage/triage.ts';
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';
@@ -51,9 +51,9 @@ interface Answer {
   readonly notRead?: number;
   readonly runs: readonly Readonly<Record<'run' | 'state' | 'savedAt', string>>[];
   readonly findings: readonly (Readonly<
-    Record<'finding' | 'title' | 'place' | 'drift' | 'triage' | 'verdict', string>
+    Record<'finding' | 'title' | 'location' | 'drift' | 'triage' | 'verdict', string>
   > & { readonly owner: unknown })[];
-  readonly placesInWorkspace: readonly { readonly path: string }[];
+  readonly locationsInWorkspace: readonly { readonly path: string }[];
   readonly reported: { readonly description: string };
 }
 
@@ -96,8 +96,8 @@ const triageFolder = ({ root }: FindingFixture): string => path.join(root, 'tria
 
 /** A person decides about all shown findings of the folder `shop`, which a window has open. */
 async function decide(fixture: FindingFixture, state: TriageState): Promise<void> {
-  const placeFor = (folder: string) => triagePlaceOf(folder, triageFolder(fixture), false);
-  const store = new TriageStore({ placeFor, calls: new FolderCalls(silent), clock, log: silent });
+  const pathsFor = (folder: string) => triagePathsOf(folder, triageFolder(fixture), false);
+  const store = new TriageStore({ pathsFor, calls: new FolderCalls(silent), clock, log: silent });
   await store.load([path.join(fixture.root, 'shop')]);
   await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }
@@ -132,15 +132,15 @@ test('a client lists and calls every tool without a running VS Code', async (t) 
   const names = tools.map(({ name }) => name);
   assert.deepEqual(names, ['listFindings', 'getFinding', 'getRunStatus']);
   const list = await ask('listFindings');
-  const listed = list.findings.map(({ title, place, drift, triage, verdict }) =>
-    [title, place, drift, triage, verdict].join(' '),
+  const listed = list.findings.map(({ title, location, drift, triage, verdict }) =>
+    [title, location, drift, triage, verdict].join(' '),
   );
   assert.deepEqual(listed, ['SQL a.js:3 moved confirmed new', 'Old a.js:2 unknown open unknown']);
   assert.deepEqual(list.findings[0]?.owner, ['@ana']);
   const { mtime } = await stat(path.join(fixture.runs.folderOf('run-2'), 'result.json'));
   assert.deepEqual(list.runs, [{ run: 'run-2', state: 'succeeded', savedAt: mtime.toISOString() }]);
   const whole = await ask('getFinding', { finding: list.findings[0].finding });
-  assert.equal(whole.placesInWorkspace[0]?.path, 'a.js');
+  assert.equal(whole.locationsInWorkspace[0]?.path, 'a.js');
   const { runs } = await ask('getRunStatus');
   const states = runs.map(({ run, state }) => `${run} ${state}`);
   assert.deepEqual(states, ['run-2 succeeded', 'run-1 succeeded']);
@@ -180,7 +180,7 @@ test('F147 decisions that came with the folder do not count, and without a whole
   assert.equal(await state(), 'open');
   await decide(fixture, 'confirmed');
   assert.equal(await state(), 'confirmed');
-  await appendFile(triagePlaceOf(shop, triageFolder(fixture), false).book, '{}\n');
+  await appendFile(triagePathsOf(shop, triageFolder(fixture), false).book, '{}\n');
   assert.equal(await state(), 'unknown');
 });
 
@@ -214,9 +214,9 @@ test('F153 concurrent and later calls read findings once, and only the files of 
   assert.deepEqual(await readNow(), ['a.js']);
   const name = await nameOf(fixture, id, 2);
   const later = () => ask('getFinding', { finding: name });
-  assert.deepEqual((await later()).placesInWorkspace, []);
+  assert.deepEqual((await later()).locationsInWorkspace, []);
   await writeFile(file('later.js'), text);
-  assert.equal((await later()).placesInWorkspace[0]?.path, 'later.js');
+  assert.equal((await later()).locationsInWorkspace[0]?.path, 'later.js');
   assert.deepEqual(await readNow(), ['later.js']);
 });
 

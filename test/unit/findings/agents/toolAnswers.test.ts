@@ -13,7 +13,7 @@ import {
   readingTools,
   type ToolFindings,
 } from '../../../../src/core/findings/agents/toolAnswers.ts';
-import type { DetailedFinding, ShownPlace } from '../../../../src/core/findings/shownFinding.ts';
+import type { DetailedFinding, ShownLocation } from '../../../../src/core/findings/shownFinding.ts';
 import type { BranchChange, ComparedBranch } from '../../../../src/core/findings/view/branchChanges.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { systemClock } from '../../../../src/core/ports.ts';
@@ -56,32 +56,32 @@ async function list(
   runs: ToolFindings['runs'],
   input: Parameters<typeof listFindings>[1] = {},
 ): Promise<Listed> {
-  return inJson(await listFindings({ runs, place: (some) => Promise.resolve(some) }, input)) as Listed;
+  return inJson(await listFindings({ runs, location: (some) => Promise.resolve(some) }, input)) as Listed;
 }
 
 async function titles(...given: Parameters<typeof list>): Promise<readonly unknown[]> {
   return (await list(...given)).findings.map(({ title }) => title);
 }
 
-/** A finding of two places, the main one gone from the file or moved within it. */
-function driftedTo(drift: ShownPlace['drift']): DetailedFinding {
+/** A finding of two locations, the main one gone from the file or moved within it. */
+function driftedTo(drift: ShownLocation['drift']): DetailedFinding {
   const locations = ['a.js', 'b.js'].map((path) => ({ path, line: 7 }));
   const [shown] = sourceOf([{ title: 'Bad', locations }]).shown;
-  const placeOf = (at: number, own: ShownPlace['drift']): ShownPlace => {
-    const reported = shown!.finding.places[at]!;
+  const locationOf = (at: number, own: ShownLocation['drift']): ShownLocation => {
+    const reported = shown!.finding.locations[at]!;
     const file = { file: '/w', folder: '/', target: 0, path: reported.path };
     return { ...file, startLine: 70 + at, endLine: 75, reported, drift: own };
   };
-  return { ...shown!, places: [placeOf(1, 'same'), placeOf(0, drift)] };
+  return { ...shown!, locations: [locationOf(1, 'same'), locationOf(0, drift)] };
 }
 
 describe('tool answers', () => {
-  test('give no line for code that is gone, and the state of the main place first', async () => {
+  test('give no line for code that is gone, and the state of the main location first', async () => {
     const [gone, moved] = [driftedTo('gone'), driftedTo('moved')];
     const { findings } = await list([{ run: shopRun, shown: [gone, moved] }]);
-    const places = findings.map(({ place, drift }) => `${String(place)} ${String(drift)}`);
-    assert.deepEqual(places, ['a.js gone', 'a.js:70 moved']);
-    assert.deepEqual(inJson(getFinding(gone))['placesInWorkspace'], [
+    const locations = findings.map(({ location, drift }) => `${String(location)} ${String(drift)}`);
+    assert.deepEqual(locations, ['a.js gone', 'a.js:70 moved']);
+    assert.deepEqual(inJson(getFinding(gone))['locationsInWorkspace'], [
       { path: 'b.js', startLine: 71, endLine: 75, drift: 'same' },
       { path: 'a.js', drift: 'gone' },
     ]);
@@ -132,8 +132,8 @@ describe('tool answers', () => {
   test('list findings worst first, in pages, without settled ones', async () => {
     const note = { note: '', at: 1 };
     const source = sourceOf(items, (at) => ({ state: at === 0 ? 'acceptedRisk' : 'open', ...note }));
-    const [{ place, drift } = {}] = (await list([source])).findings;
-    assert.deepEqual([place, drift], ['src/注文.ts:7', 'unknown']);
+    const [{ location, drift } = {}] = (await list([source])).findings;
+    assert.deepEqual([location, drift], ['src/注文.ts:7', 'unknown']);
     const triage = (['open', 'acceptedRisk'] as const).slice();
     assert.deepEqual(await titles([source]), ['Bad']);
     assert.deepEqual(await titles([source], { triage }), ['Bad', 'Mild']);
@@ -147,7 +147,7 @@ describe('tool answers', () => {
     const changes: readonly BranchChange[] = ['unknown', 'changed', 'unchanged', 'noFile'];
     const ask = async (state: ComparedBranch): Promise<Listed> => {
       const { listFindings: listed } = readingTools({
-        findings: () => ({ runs: [source], place: (some) => Promise.resolve(some) }),
+        findings: () => ({ runs: [source], location: (some) => Promise.resolve(some) }),
         runs: () => ({ runs: [], unread: 0 }),
         withDetails: ([shown]) => Promise.resolve([{ ...invent(), ...shown }]),
         confirmationsOf: () => Promise.resolve([]),
@@ -156,8 +156,8 @@ describe('tool answers', () => {
       });
       return readFenced(await listed({ changedOnBranch: true }));
     };
-    const changeOf = ({ places }: Pick<DetailedFinding, 'places'>) =>
-      changes[source.shown.findIndex((each) => each.places === places)] ?? 'unknown';
+    const changeOf = ({ locations }: Pick<DetailedFinding, 'locations'>) =>
+      changes[source.shown.findIndex((each) => each.locations === locations)] ?? 'unknown';
     const known = await ask({ kind: 'known', base: 'origin/main', changeOf });
     const changed = known.findings.map(({ title, changedOnBranch: is }) => `${String(title)} ${String(is)}`);
     assert.deepEqual(changed, ['Bad true', 'Mild unknown']);
@@ -208,7 +208,7 @@ describe('tool answers', () => {
       title: `${String(at)} ${long('\u200B')}`,
       severity: 'high',
       ...(Object.fromEntries(texts) as object),
-      files: Array.from({ length: 200 }, (_, place) => `${String(place)}/${long('d')}.js`),
+      files: Array.from({ length: 200 }, (_, location) => `${String(location)}/${long('d')}.js`),
     }));
     const source = sourceOf(items);
     const sized = (answer: object): Listed => {
@@ -261,7 +261,7 @@ test('a decision by a tool keeps the user’s reason unless it has its own', () 
 });
 
 describe('a finding as Markdown', () => {
-  test('has title, rating, place and prose, each text in its own section', () => {
+  test('has title, rating, location and prose, each text in its own section', () => {
     const text = findingMarkdown(sourceOf(items).shown[1]!, words);
     assert.match(text, /^## Bad$/m);
     assert.match(text, /\*\*Severity:\*\* critical/);
@@ -273,7 +273,7 @@ describe('a finding as Markdown', () => {
   });
 
   test('describes the state of the code, without a line if it is gone', () => {
-    const textOf = (drift: ShownPlace['drift'], more: Partial<DetailedFinding> = {}): string =>
+    const textOf = (drift: ShownLocation['drift'], more: Partial<DetailedFinding> = {}): string =>
       findingMarkdown({ ...driftedTo(drift), ...more }, words);
     assert.match(textOf('gone'), /\*\*Place:\*\* ` a\.js `\n- \*\*Since:\*\* gone\n[^]*^- ` b\.js:71 `$/m);
     assert.match(textOf('moved'), /\*\*Place:\*\* ` a\.js:70 `\n- \*\*Since:\*\* moved\n/);

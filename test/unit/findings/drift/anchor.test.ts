@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { indexQuotes } from '../../../../src/core/findings/drift/anchor.ts';
-import type { Place } from '../../../../src/core/findings/finding.ts';
+import type { Location } from '../../../../src/core/findings/finding.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** Where a place is: `at` its reported lines, with its columns, `found` by its snippet, or unknown. */
-function anchored(lines: readonly string[], place: Omit<Place, 'path'>): string {
-  const found = indexQuotes(lines).anchor({ path: '', startColumn: 1, ...place });
+/** Where a location is: `at` its reported lines, with its columns, `found` by its snippet, or unknown. */
+function anchored(lines: readonly string[], location: Omit<Location, 'path'>): string {
+  const found = indexQuotes(lines).anchor({ path: '', startColumn: 1, ...location });
   const { startLine, endLine = startLine, startColumn } = found;
   if (startLine === undefined) return 'unknown';
   return `${startColumn === undefined ? 'found' : 'at'} ${String(startLine)}-${String(endLine)}`;
@@ -20,8 +20,8 @@ const long = document.join('\n').repeat(2);
 const calls = ['return db.query(sql);', 'x = f({}));', '', 'db.query(sql);', '}));', 'x'];
 const assign = 'q = "select " + n';
 
-describe('a place', () => {
-  for (const [place, expected] of [
+describe('a location', () => {
+  for (const [location, expected] of [
     [{ startLine: 5, endLine: 99 }, 'at 5-7'],
     [{ startLine: 7 }, 'at 7-7'],
     ...[undefined, 8, 99].map((startLine) => [{ startLine, endLine: 100 }, 'unknown'] as const),
@@ -44,8 +44,8 @@ describe('a place', () => {
     [{ snippet: assign, startLine: 2, endLine: 3 }, 'at 2-3'],
     [{ snippet: look.join('\n'), startLine: 3 }, 'at 3-3'],
   ] as const)
-    test(`${JSON.stringify(place).slice(0, 70)} is ${expected}`, () => {
-      assert.equal(anchored(document, place), expected);
+    test(`${JSON.stringify(location).slice(0, 70)} is ${expected}`, () => {
+      assert.equal(anchored(document, location), expected);
     });
 });
 

@@ -60,7 +60,7 @@ for (const [name, startLine, endLine, edited, wanted] of [
     assert.equal(describeRange(now), wanted);
   });
 
-test('code of several lines has moved if it is whole at exactly one other place', () => {
+test('code of several lines has moved if it is whole at exactly one other location', () => {
   const before = ['foo();', 'foo();', query, '', 'foo();'];
   const map = followLines(before, ['foo();', 'foo();', 'foo();', query, '']);
   assert.equal(describeRange(map({ startLine: 2, endLine: 3 })), 'moved 3-4');
@@ -98,7 +98,7 @@ const edits = fc.array(
   { minLength: 1, maxLength: 120 },
 );
 
-test('random edits are followed to their true place', () => {
+test('random edits are followed to their true location', () => {
   fc.assert(
     fc.property(edits, (kinds) => {
       const before = kinds.map((_, at) => `call(${'abcdefgh'.repeat(2)}, ${String(at)}, "${at * 7}");`);

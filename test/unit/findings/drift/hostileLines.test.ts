@@ -60,7 +60,7 @@ await testBlocks(import.meta.filename, {
       const run = await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
       return async () => {
         const { shown } = await fixture.reopen(parseWorker).read(run);
-        assert.equal(shown.filter(({ places }) => places[0]?.drift === 'same').length, count);
+        assert.equal(shown.filter(({ locations }) => locations[0]?.drift === 'same').length, count);
       };
     },
   },
@@ -69,7 +69,7 @@ await testBlocks(import.meta.filename, {
     prepare: async (after) => {
       const fixture = await openShop(after);
       await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
-      const drifts = () => new Set(fixture.store.all().map(({ places }) => places[0]?.drift));
+      const drifts = () => new Set(fixture.store.all().map(({ locations }) => locations[0]?.drift));
       await fixture.edit(fixture.file, textWith(`x${minified}`));
       return async () => {
         await fixture.edit(fixture.file, textWith(`xy${minified}`));

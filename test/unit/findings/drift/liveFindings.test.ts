@@ -22,8 +22,8 @@ async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSe
   const findings = finding('found', { file: 'src.js', line: 3, ...more });
   const run = await fixture.addRun(['shop'], findings, isSent ? { 'src.js': code } : undefined);
   const seen = (): string => {
-    const [place] = fixture.store.all()[0]?.places ?? [];
-    return `${place?.drift ?? 'nowhere'} ${String(place?.startLine)}`;
+    const [location] = fixture.store.all()[0]?.locations ?? [];
+    return `${location?.drift ?? 'nowhere'} ${String(location?.startLine)}`;
   };
   return { ...fixture, run, file, seen };
 }
@@ -47,7 +47,7 @@ test('what a person types in a file moves no place of the same finding in anothe
   const fixture = await setUpFindings(t, 'shop');
   const both = { locations: ['a.js', 'b.js'].map((name) => ({ file: name, line: 3 })) };
   await fixture.addRun(['shop'], finding('found', both), { 'a.js': code, 'b.js': code });
-  const lines = (): unknown => fixture.store.all()[0]?.places.map(({ startLine }) => startLine);
+  const lines = (): unknown => fixture.store.all()[0]?.locations.map(({ startLine }) => startLine);
   await fixture.edit(path.join(fixture.root, 'shop', 'b.js'), above + code);
   await fixture.edit(path.join(fixture.root, 'shop', 'a.js'), `// one\n${code}`);
   assert.deepEqual(lines(), [4, 53]);
@@ -59,7 +59,7 @@ test('a changed file that no worker can follow is shown as reported', async (t) 
   const store = shop.reopen('no-such-worker.cjs');
   await store.load();
   const [found] = store.all();
-  assert.deepEqual([found?.places[0]?.drift, found?.places[0]?.startLine], ['unknown', 3]);
+  assert.deepEqual([found?.locations[0]?.drift, found?.locations[0]?.startLine], ['unknown', 3]);
 });
 
 test('a file in another encoding is compared as the editor decodes it', async (t) => {
@@ -69,7 +69,7 @@ test('a file in another encoding is compared as the editor decodes it', async (t
   const text = '// 設計\nrun(設計);\n';
   const bytes = Buffer.from('2f2f2090dd8c760a72756e2890dd8c76293b0a', 'hex');
   await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 2 }), { 'src.js': bytes });
-  const drift = () => store.all()[0]?.places.map((place) => [place.drift, place.startLine]);
+  const drift = () => store.all()[0]?.locations.map((location) => [location.drift, location.startLine]);
   assert.deepEqual(drift(), [['same', 2]]);
   await edit(file, text);
   assert.deepEqual(drift(), [['same', 2]]);
@@ -78,7 +78,7 @@ test('a file in another encoding is compared as the editor decodes it', async (t
   assert.deepEqual(drift(), [['moved', 3]]);
 });
 
-test('typing that moves no finding is announced to nobody, and a burst of changes is placed once', async (t) => {
+test('typing that moves no finding is announced to nobody, and a burst of changes is located once', async (t) => {
   const { store, edit, file, seen } = await openShop(t);
   let heard = 0;
   store.onDidChange(() => (heard += 1));
@@ -92,7 +92,7 @@ test('typing that moves no finding is announced to nobody, and a burst of change
 
 test('columns are valid as long as their line is', async (t) => {
   const { store, edit, file } = await openShop(t, { column: 5, end_column: 10 });
-  const columns = () => store.all()[0]?.places.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
+  const columns = () => store.all()[0]?.locations.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
   assert.deepEqual(columns(), [[5, 10]]);
   await edit(file, above + code);
   assert.deepEqual(columns(), [[5, 10]]);

@@ -10,8 +10,8 @@ import { VERDICTS, type Verdict } from '../../../../src/core/findings/result/res
 import { repositoryUri } from '../../../../src/core/findings/importExport/issueTracker.ts';
 import {
   hashLines,
-  readAssessedPlaces,
-} from '../../../../src/core/findings/importExport/sarif/assessedPlaces.ts';
+  readAssessedLocations,
+} from '../../../../src/core/findings/importExport/sarif/assessedLocations.ts';
 import {
   chooseForUpload,
   readMainFile,
@@ -86,20 +86,20 @@ describe('findings for code scanning', () => {
   const findingsOf = (items: unknown, of: Run = run): DetailedFinding[] =>
     shownOf(parseFindings(JSON.stringify(items)).findings, undefined, of).map((shown) => ({
       ...shown,
-      sent: shown.finding.places.map((place) => toSent(place.path, sent, folder)),
+      sent: shown.finding.locations.map((location) => toSent(location.path, sent, folder)),
     }));
   /** Found here at another line than it was assessed. */
   const movedOf = (of: Run): DetailedFinding =>
     findingsOf([line3], of).map((each) => {
-      const [reported] = each.finding.places;
+      const [reported] = each.finding.locations;
       const here = { file: path.join(folder, 'src/app.js'), folder, target: 0, path: 'src/app.js' };
-      const places = [{ ...here, startLine: 9, endLine: 9, reported: reported!, drift: 'moved' as const }];
-      return { ...each, places };
+      const locations = [{ ...here, startLine: 9, endLine: 9, reported: reported!, drift: 'moved' as const }];
+      return { ...each, locations };
     })[0]!;
 
   const everything = async (source: DetailedRun): Promise<Log> => {
     const { shown, absent = [] } = source;
-    return written(toSarif(source, await readAssessedPlaces([...shown, ...absent], () => storage), tool));
+    return written(toSarif(source, await readAssessedLocations([...shown, ...absent], () => storage), tool));
   };
   const logOf = async (source: DetailedRun): Promise<Log> => {
     const listed = chooseForUpload(source).listed as readonly DetailedFinding[];
@@ -109,7 +109,7 @@ describe('findings for code scanning', () => {
       uri: repositoryUri('https://user:x@git.example/a/b.git'),
       commit: 'c0ffee',
     };
-    const assessed = await readAssessedPlaces(listed, () => storage);
+    const assessed = await readAssessedLocations(listed, () => storage);
     const mainFile = await readMainFile(source.run, repository, storage);
     return written(toCodeScanning({ source, listed, assessed, repository, mainFile }, tool));
   };
@@ -119,7 +119,7 @@ describe('findings for code scanning', () => {
   };
   const resultsOf = async (items: unknown): Promise<readonly Result[]> =>
     (await writtenRun({ run, shown: findingsOf(items) })).results;
-  const placeOf = (result: Result | undefined): unknown[] => {
+  const locationOf = (result: Result | undefined): unknown[] => {
     const { artifactLocation, region = {} } = result?.locations?.[0]?.physicalLocation ?? {};
     const { startLine, startColumn, endLine, endColumn } = region;
     return [artifactLocation?.uri, startLine, startColumn, endLine, endColumn];
@@ -157,7 +157,7 @@ describe('findings for code scanning', () => {
     assert.ok(brokenRules(bare, sarifProse).length >= 3);
   });
 
-  test('F151 have places in the sent text, from the repository root, with the hash of GitHub’s action', async () => {
+  test('F151 have locations in the sent text, from the repository root, with the hash of GitHub’s action', async () => {
     // More weaknesses than GitHub accepts tags.
     const cwe = Array.from({ length: 40 }, (_, at) => at + 1);
     assert.deepEqual(brokenRules(await logOf({ run, shown: findingsOf([{ ...line3, cwe }]) }), allRules), []);
@@ -167,15 +167,15 @@ describe('findings for code scanning', () => {
     ]);
     const uri =
       'services/shop/src/%E6%B3%A8%E6%96%87%20%E7%AE%A1%E7%90%86/%E3%83%9A%E3%83%BC%E3%82%B8%231.ts';
-    assert.deepEqual(placeOf(one), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
-    assert.deepEqual(placeOf(other), [uri, 2, 2, 2, 3]);
+    assert.deepEqual(locationOf(one), ['services/shop/src/app.js', 3, 1, 3, 'const line2 = 2;'.length + 1]);
+    assert.deepEqual(locationOf(other), [uri, 2, 2, 2, 3]);
     assert.equal(hashIn(one), hashOfLine3);
   });
 
   test('F151 reach from the first column past the last, unless they have columns', async () => {
     const regionsOf = async (lines: readonly object[]): Promise<unknown[]> =>
       (await resultsOf(lines.map((each) => ({ title: 'A', file: 'src/marked.js', ...each })))).map((result) =>
-        placeOf(result).slice(1),
+        locationOf(result).slice(1),
       );
     const lines = [
       { line: 2 },
@@ -197,7 +197,7 @@ describe('findings for code scanning', () => {
     for (const write of [everything, logOf]) {
       const [log] = (await write({ run: dirty, shown: [movedOf(dirty)] })).runs;
       const [result] = log!.results!;
-      assert.deepEqual([placeOf(result)[1], hashIn(result)], [3, hashOfLine3]);
+      assert.deepEqual([locationOf(result)[1], hashIn(result)], [3, hashOfLine3]);
       const hashes = log!.artifacts?.map((each) => each.hashes);
       assert.deepEqual(hashes, [{ 'sha-256': hash('sha256', app) }]);
       const [{ properties, toolExecutionNotifications: notes } = {}] = log!.invocations!;
@@ -222,8 +222,8 @@ describe('findings for code scanning', () => {
     const results = await resultsOf(items);
     const hashes = [`${one}:1`, `${two}:1`, hashOfLine3, `${four}:1`, `${five}:1`, `${five}:2`];
     assert.deepEqual(results.map(hashIn), hashes);
-    assert.deepEqual(placeOf(results[3]), ['services/shop/src/app.js', 1, 1, 1, 2]);
-    assert.deepEqual(placeOf(results[4]), ['services/shop/package.json', 1, 1, 1, 2]);
+    assert.deepEqual(locationOf(results[3]), ['services/shop/src/app.js', 1, 1, 1, 2]);
+    assert.deepEqual(locationOf(results[4]), ['services/shop/package.json', 1, 1, 1, 2]);
     assert.match(results[4]?.message.text ?? '', /^Nowhere\.[^]*names no file of this repository/);
     assert.doesNotMatch(results[3]?.message.text ?? '', /names no file/);
     const related = [{ file: 'src/app.js', role: 'related' }];
@@ -251,7 +251,7 @@ describe('findings for code scanning', () => {
     const wanted = [...source.shown.slice(0, 3), ...source.absent.slice(0, 2)];
     assert.deepEqual([listed, closed], [wanted, [source.absent[3]]]);
     const { results, artifacts } = await writtenRun({ run, shown: [], absent: source.absent.slice(0, 1) });
-    assert.deepEqual([placeOf(results[0])[1], hashIn(results[0])], [3, hashOfLine3]);
+    assert.deepEqual([locationOf(results[0])[1], hashIn(results[0])], [3, hashOfLine3]);
     assert.deepEqual(artifacts, [], 'what an earlier run was sent may be other bytes');
   });
 

@@ -33,8 +33,8 @@ describe('CSV', () => {
         const fields = ['title', 'description', 'snippet', 'file', 'triage_note'];
         assert.deepEqual(
           rowsOf(toCsv(source)).map((row) => fields.map((field) => row[field])),
-          source.shown.map(({ finding: { title }, details: { description, places } }) =>
-            [title, description, places[0]?.snippet ?? '', places[0]?.path ?? '', triage.note].map((each) =>
+          source.shown.map(({ finding: { title }, details: { description, locations } }) =>
+            [title, description, locations[0]?.snippet ?? '', locations[0]?.path ?? '', triage.note].map((each) =>
               plain(visibleText(each)),
             ),
           ),

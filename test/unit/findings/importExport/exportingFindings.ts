@@ -4,7 +4,7 @@ import { type ReportedFinding, splitReported } from '../../../../src/core/findin
 import {
   type DetailedFinding,
   type DetailedRun,
-  localPlaceOf,
+  localLocationOf,
 } from '../../../../src/core/findings/shownFinding.ts';
 import type { FindingWords } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { fingerprintOf } from '../../../../src/core/findings/identity.ts';
@@ -50,10 +50,10 @@ export function shownOf(
   return findings.map((finding, index) => ({
     run,
     ...splitReported(finding),
-    places: [],
+    locations: [],
     folder: run.targets[0]?.folder,
     ...identityFor(run.id, index),
-    fingerprint: fingerprintOf(finding, { path: finding.places[0]?.path ?? '' }),
+    fingerprint: fingerprintOf(finding, { path: finding.locations[0]?.path ?? '' }),
     triage: triage(index),
   }));
 }
@@ -61,17 +61,17 @@ export function shownOf(
 /** In English, as `findingMarkdown` needs them. */
 export const words: FindingWords = {
   severity: 'Severity',
-  place: 'Place',
+  location: 'Place',
   feature: 'Feature',
   perspective: 'Perspective',
-  otherPlaces: 'Other locations',
+  otherLocations: 'Other locations',
   triage: 'Triage',
   owner: 'Owner',
   description: 'Description',
   severityOf: (severity) => severity,
   triageOf: ({ state }) => state,
   standingOf: (shown) => [
-    ['Since', localPlaceOf(shown.finding.places[0], shown)?.drift.replace(/^same$/, '') || undefined],
+    ['Since', localLocationOf(shown.finding.locations[0], shown)?.drift.replace(/^same$/, '') || undefined],
     ['Compared', shown.verdict && `*${shown.verdict}*`],
     ['Quote', shown.evidence && JSON.stringify(shown.evidence)],
   ],
@@ -101,7 +101,7 @@ const path = fc.constantFrom(
   ...['../outside.js', 'a?b.js'],
 );
 const line = fc.option(fc.integer({ min: 1, max: 9_999 }), { nil: undefined });
-const place = fc.record(
+const location = fc.record(
   {
     path,
     start_line: line,
@@ -114,7 +114,7 @@ const place = fc.record(
   },
   { requiredKeys: ['path'] },
 );
-const places = fc.array(place, { maxLength: 3 });
+const locations = fc.array(location, { maxLength: 3 });
 
 const proseNames = [
   ...['title', 'description', 'summary', 'details', 'explanation', 'impact', 'exploit_scenario'],
@@ -133,11 +133,11 @@ export const anyItem = fc.record(
     priority: fc.oneof(fc.nat({ max: 12 }), fc.constantFrom('P1', '1', 'high')),
     extra: fc.record({ message: text, metadata: fc.record({ impact: text }) }, { requiredKeys: [] }),
     reproduction_steps: fc.array(text, { maxLength: 3 }),
-    locations: places,
-    source: place,
-    sink: place,
-    trace: places,
-    related_locations: places,
+    locations: locations,
+    source: location,
+    sink: location,
+    trace: locations,
+    related_locations: locations,
     cwe: fc.constantFrom(89, 'CWE-79', ['CWE-22', 'CWE-23: x'], 'none'),
     perspective: fc.constantFrom('XSS', 'BusinessLogic'),
     method: fc.constantFrom('GET', 'POST'),

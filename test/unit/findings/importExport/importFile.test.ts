@@ -141,8 +141,8 @@ describe('importing', () => {
     const targets = [{ name: 'shop' }, { name: 'tool', folder: tools }];
     const run = await importRun(imported, { fileName: 'both', targets }, ports);
     const here = (await fixture.store.read(run)).shown;
-    const placed = here.map(({ places }) => places.map(({ folder }) => folder));
-    assert.deepEqual(placed, [[], [tools]]);
+    const located = here.map(({ locations }) => locations.map(({ folder }) => folder));
+    assert.deepEqual(located, [[], [tools]]);
     const [subject] = toTriageSubjects(here[0]!);
     assert.deepEqual(undecidedBy(imported.decisions, here), [[{ ...accepted, ...subject }]]);
     await fixture.store.setTriage(here.slice(0, 1), 'acceptedRisk', 'elsewhere');

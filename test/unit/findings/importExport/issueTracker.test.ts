@@ -7,7 +7,7 @@ import {
   readTracker,
 } from '../../../../src/core/findings/importExport/issueTracker.ts';
 
-const placeOf = (remote: string): string | undefined => {
+const locationOf = (remote: string): string | undefined => {
   const tracker = readTracker(remote);
   return tracker && `${tracker.kind} ${tracker.host}/${tracker.repository}`;
 };
@@ -23,7 +23,7 @@ test('the issue tracker of a git remote is known from every URL form, without cr
     'ssh://git@gitlab.example.test:2222/team/web/shop.git/': 'gitlab gitlab.example.test/team/web/shop',
     'https://gitlab.example.test:8443/team/shop.git': 'gitlab gitlab.example.test:8443/team/shop',
   };
-  for (const [remote, place] of Object.entries(remotes)) assert.equal(placeOf(remote), place);
+  for (const [remote, location] of Object.entries(remotes)) assert.equal(locationOf(remote), location);
 });
 
 test('a remote with an unknown or misleading tracker has none', () => {
@@ -41,7 +41,7 @@ test('a remote with an unknown or misleading tracker has none', () => {
     'ext::sh -c github.com/acme/shop',
     'javascript://github.com/acme/shop',
   ];
-  for (const remote of remotes) assert.equal(placeOf(remote), undefined, remote);
+  for (const remote of remotes) assert.equal(locationOf(remote), undefined, remote);
 });
 
 test('an issue is offered on known hosts and on those that there are', async () => {

@@ -29,7 +29,7 @@ const reported: ReportedFinding = {
   description: 'It is invented.',
   blocks: kinds.map((kind) => ({ kind, text: `About ${kind}` })),
   recommendation: 'Invent less.',
-  places: [{ path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' }, ...steps],
+  locations: [{ path: 'src/app.js', startLine: 1, snippet: 'eval(x)', label: 'Here' }, ...steps],
   cwes: [],
   cvss: { score: 8, vector: 'CVSS:3.1/AV:N' },
   method: 'GET',
@@ -74,14 +74,14 @@ function sourceOf(tokenOf: (number: number) => string) {
   const run = { ...shopRun, targets: [{ folder, name }], targetFile: `${folder}/shop.blackbox.json` };
   const [shown] = shownOf([value.reported], () => value.triage, run);
   const here = { file: `${folder}/${local}`, folder, target: 0, path: local, startLine: 2 };
-  const places = shown!.finding.places.map((place) => {
-    return { ...here, reported: place, drift: 'moved' as const };
+  const locations = shown!.finding.locations.map((location) => {
+    return { ...here, reported: location, drift: 'moved' as const };
   });
-  // The main place is known by its file here only.
-  const sent = shown!.finding.places.map(({ path }, at) => {
+  // The main location is known by its file here only.
+  const sent = shown!.finding.locations.map(({ path }, at) => {
     return at === 0 ? undefined : { target: 0, folder, path, bytes: 1, sha256: 'ab' };
   });
-  const all: DetailedFinding = { ...shown!, places, sent, owners, evidence: [evidence] };
+  const all: DetailedFinding = { ...shown!, locations, sent, owners, evidence: [evidence] };
   const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
   const repository = { root: folder, folders: [{ folder, name, path: '' }], uri };
   return { source, listed: [all], repository, tokens };
@@ -122,7 +122,7 @@ for (const [kind, tokenOf] of Object.entries(credentials))
       assert.match(text, /Invented finding/, name);
     }
     // Masking keeps what refers to what.
-    assert.equal(source.shown[0]?.places[0]?.reported, source.shown[0]?.finding.places[0]);
+    assert.equal(source.shown[0]?.locations[0]?.reported, source.shown[0]?.finding.locations[0]);
     assert.match(exports['SARIF, everything'], /src\/here\.js%20/);
     assert.match(exports['SARIF for code scanning'], /src\/sink\.js%20/);
   });

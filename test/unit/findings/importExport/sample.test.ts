@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { attackPathOf } from '../../../../src/core/findings/finding.ts';
 import { isSample, makeSample } from '../../../../src/core/findings/importExport/sample.ts';
-import { leastOf } from '../../../../src/core/findings/place/evidence.ts';
+import { leastOf } from '../../../../src/core/findings/location/evidence.ts';
 import { acceptanceEnd } from '../../../../src/core/findings/triage/triage.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../../silentLog.ts';

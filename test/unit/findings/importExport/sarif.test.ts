@@ -37,7 +37,7 @@ function invocationOf(source: DetailedRun): Invocation {
 }
 
 describe('SARIF', () => {
-  test('has place, data flow and description of each result', () => {
+  test('has location, data flow and description of each result', () => {
     const [result] = resultsOf(sourceOf([injection]));
     const snippet = { text: 'query(`…`)' };
     const region = { startLine: 12, endLine: 13, startColumn: 5, endColumn: 9, snippet };
@@ -73,7 +73,7 @@ describe('SARIF', () => {
     const targets = ['shop', 'tool'].map((name) => ({ folder: `/home/${name}`, name }));
     const items = ['a.js', 'b.js', 'c.js'].map((file) => ({ ...weak, file }));
     const shown = sourceOf(items).shown;
-    const [one, other] = shown.flatMap(({ finding }) => finding.places);
+    const [one, other] = shown.flatMap(({ finding }) => finding.locations);
     const assessed = new Map([
       [one!, { folder: '/home/shop', path: 'a/b.js' }],
       [other!, { folder: '/home/tool', path: 'b.js' }],
@@ -126,8 +126,8 @@ describe('SARIF', () => {
     const wording = { title: 'Use of {0}', description: 'if (a) { b } [x](y)', recommendation: 'None.' };
     const source = sourceOf([{ ...injection, ...wording }]);
     const [finding] = parseFindings(JSON.stringify(logOf(source))).findings;
-    const read = [finding?.title, finding?.description, finding?.recommendation, finding?.places];
-    assert.deepEqual(read, [...Object.values(wording), source.shown[0]?.details.places]);
+    const read = [finding?.title, finding?.description, finding?.recommendation, finding?.locations];
+    assert.deepEqual(read, [...Object.values(wording), source.shown[0]?.details.locations]);
     assert.ok(resultsOf(source)[0]?.message.text?.startsWith('Use of {{0}}.'), 'no placeholder');
   });
 

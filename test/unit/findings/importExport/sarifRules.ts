@@ -8,15 +8,15 @@ interface Parts {
   readonly run: Run;
   readonly results: readonly Result[];
   readonly rules: readonly ReportingDescriptor[];
-  readonly places: readonly PhysicalLocation[];
+  readonly locations: readonly PhysicalLocation[];
 }
 
 /** The violated rules of a log with their violations. */
 export function brokenRules(log: Log, rules: SarifRules): readonly string[] {
   const run = log.runs[0]!;
   const { results = [], tool } = run;
-  const places = results.flatMap(locationsOf).flatMap(({ physicalLocation }) => physicalLocation ?? []);
-  const parts = { log, run, results, rules: tool.driver.rules ?? [], places };
+  const locations = results.flatMap(locationsOf).flatMap(({ physicalLocation }) => physicalLocation ?? []);
+  const parts = { log, run, results, rules: tool.driver.rules ?? [], locations };
   return Object.entries(rules).flatMap(([says, broken]) =>
     broken(parts).map((each) => `${says}: ${JSON.stringify(each)}`),
   );
@@ -38,9 +38,9 @@ const repeated = <T>(values: readonly T[]): readonly T[] =>
 export const sarifProse: SarifRules = {
   '3.4.3, 3.4.4: an artifact is named by a valid URI reference, relative to a known base and below it': ({
     run,
-    places,
+    locations,
   }) =>
-    [...places.map((each) => each.artifactLocation), ...(run.artifacts ?? []).map((each) => each.location)]
+    [...locations.map((each) => each.artifactLocation), ...(run.artifacts ?? []).map((each) => each.location)]
       .filter((location) => location !== undefined)
       .filter(({ uri = '', uriBaseId = '%SRCROOT%' }) => {
         const isRelative = !URL.canParse(uri) && !uri.startsWith('/');
@@ -66,8 +66,8 @@ export const sarifProse: SarifRules = {
   }) => (['suppressions', 'baselineState'] as const).filter((each) => isOnSome(results, each)),
   '3.28.2: the IDs of the locations of a result differ': ({ results }) =>
     results.flatMap((result) => repeated(locationsOf(result).flatMap(({ id }) => id ?? []))),
-  '3.30.2: a region does not end before it begins': ({ places }) =>
-    places.filter(({ region: { startLine = 1, endLine, startColumn = 1, endColumn } = {} }) => {
+  '3.30.2: a region does not end before it begins': ({ locations }) =>
+    locations.filter(({ region: { startLine = 1, endLine, startColumn = 1, endColumn } = {} }) => {
       const last = endLine ?? startLine;
       const isBackward = last === startLine && (endColumn ?? Infinity) < startColumn;
       return startLine < 1 || last < startLine || isBackward;
@@ -109,9 +109,9 @@ export const codeScanningRules: SarifRules = {
   'a result has a location, and one is enough: only the first is used': ({ results }) =>
     results.filter(({ locations = [] }) => locations.length !== 1),
   'a location has a file, by its path from the root of the repository, and a region with all four members': ({
-    places,
+    locations,
   }) =>
-    places.filter(({ artifactLocation, region: { startLine, startColumn, endLine, endColumn } = {} }) => {
+    locations.filter(({ artifactLocation, region: { startLine, startColumn, endLine, endColumn } = {} }) => {
       const members = [startLine, startColumn, endLine, endColumn];
       return !isText(artifactLocation?.uri) || !members.every((each) => each !== undefined && each >= 1);
     }),
@@ -137,9 +137,9 @@ export const ourRules: SarifRules = {
     ),
   'files have a SHA-256, and are there once and only where a result names them': ({
     run: { artifacts = [] },
-    places,
+    locations,
   }) => {
-    const named = new Set(places.map(({ artifactLocation }) => artifactLocation?.uri));
+    const named = new Set(locations.map(({ artifactLocation }) => artifactLocation?.uri));
     const uris = artifacts.map(({ location }) => location?.uri);
     const isHash = (text = '') => /^[\da-f]{64}$/.test(text);
     return [

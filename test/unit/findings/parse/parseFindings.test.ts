@@ -25,12 +25,12 @@ test('items that are not objects are listed with a note, and all with their JSON
   assert.equal(readOne({ title: 't', cwe: 1, extra: 'x'.repeat(1_000_001) }).raw, undefined);
 });
 
-test('oversized texts and place lists are cut with a note, and complete in the raw JSON', () => {
+test('oversized texts and location lists are cut with a note, and complete in the raw JSON', () => {
   const locations = Array.from({ length: 2_000 }, (_, line) => ({ file: 'a.py', line: line + 1 }));
   for (const item of [{ description: '漢'.repeat(100_000) }, { description: '', locations }]) {
-    const { description, places, raw, shortfall } = readOne({ title: 't', ...item });
+    const { description, locations, raw, shortfall } = readOne({ title: 't', ...item });
     const sizes = [Math.min(item.description.length, 65_536), 'locations' in item ? 500 : 0];
-    assert.deepEqual([description.length, places.length, shortfall], [...sizes, 'clipped']);
+    assert.deepEqual([description.length, locations.length, shortfall], [...sizes, 'clipped']);
     assert.equal(raw, JSON.stringify({ title: 't', ...item }));
   }
 });
@@ -46,9 +46,9 @@ test('past the limit the worst findings are kept, in file order, with the total 
 
 test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and clamped', () => {
   const linesOf = (item: object) => {
-    const [place, ...others] = readOne({ title: 't', file: 'a.py', ...item }).places;
-    assert.deepEqual([place?.path, others], ['a.py', []]);
-    return [place?.startLine, place?.endLine];
+    const [location, ...others] = readOne({ title: 't', file: 'a.py', ...item }).locations;
+    assert.deepEqual([location?.path, others], ['a.py', []]);
+    return [location?.startLine, location?.endLine];
   };
   const numbers = [0, -1, -1e9, 1.5, 1e300, 2 ** 53];
   for (const line of [...numbers, '12abc', 'NaN', '', null, true, {}, [], [0, 4], '9'.repeat(30)])
@@ -57,7 +57,7 @@ test('F68 unknown fields, wrong types, NaN, negative and huge lines are kept and
   const texts = { id: {}, title: 7, severity: [], description: false, recommendation: null };
   const wrong = readOne({ ...texts, locations: 3, cwe: {}, cvss: [], tags: 'x' });
   assert.deepEqual(
-    [wrong.severity, wrong.description, wrong.places, wrong.cwes, wrong.cvss],
+    [wrong.severity, wrong.description, wrong.locations, wrong.cwes, wrong.cvss],
     ['unrated', '', [], [], undefined],
   );
 });
@@ -76,7 +76,7 @@ test('F70 keys such as __proto__ pollute nothing', () => {
   const text = `[{"__proto__":{"title":"polluted","polluted":1},"constructor":{"prototype":{"polluted":1}},"title":"t",
     "location":{"__proto__":{"file":"evil.py"},"hasOwnProperty":1,"file":"a.py"},"severity":{"__proto__":{"level":"high"}}}]`;
   const [found] = parseFindings(text).findings;
-  assert.deepEqual([found?.title, found?.severity, found?.places[0]?.path], ['t', 'unrated', 'a.py']);
+  assert.deepEqual([found?.title, found?.severity, found?.locations[0]?.path], ['t', 'unrated', 'a.py']);
   const inSarif = `{"runs":[{"tool":{"driver":{"rules":[{"id":"__proto__","__proto__":{"polluted":1}}]}},"results":[{"ruleId":"__proto__"},{"ruleId":"constructor"}]}]}`;
   assert.equal(parseFindings(inSarif).findings.length, 2);
   assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false);

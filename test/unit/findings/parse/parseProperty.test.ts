@@ -8,13 +8,13 @@ import { propertyRuns } from '../../core/propertyRuns.ts';
 const isMalformed = (error: unknown) =>
   error instanceof AssessmentError && error.kind === 'malformedFindings';
 
-test('F68 findings of known keys with random values satisfy every rule of a place', () => {
-  const placeKeys = 'file line start_line lines end_line column end_column start range snippet'.split(' ');
-  const keys = ['title', 'severity', 'description', 'locations', 'trace', 'cwe', 'cvss', ...placeKeys];
+test('F68 findings of known keys with random values satisfy every rule of a location', () => {
+  const locationKeys = 'file line start_line lines end_line column end_column start range snippet'.split(' ');
+  const keys = ['title', 'severity', 'description', 'locations', 'trace', 'cwe', 'cvss', ...locationKeys];
   const line = fc.oneof(fc.integer(), fc.double(), fc.constantFrom('12-20', [3, 1], '9', 'src/a.py:7'));
   const value = fc.oneof(line, fc.string(), fc.jsonValue());
-  const place = fc.dictionary(fc.constantFrom(...placeKeys), value);
-  const values = fc.oneof(value, place, fc.array(place, { maxLength: 3 }));
+  const location = fc.dictionary(fc.constantFrom(...locationKeys), value);
+  const values = fc.oneof(value, location, fc.array(location, { maxLength: 3 }));
   const finding = fc.dictionary(fc.constantFrom(...keys), values);
   fc.assert(
     fc.property(fc.array(finding, { maxLength: 4 }), (odd) => {
@@ -22,8 +22,8 @@ test('F68 findings of known keys with random values satisfy every rule of a plac
       const list = [...odd, ...Array.from({ length: odd.length + 1 }, () => sure)];
       const { findings } = parseFindings(JSON.stringify(list));
       assert.equal(findings.length, list.length);
-      for (const { places, cwes } of findings) {
-        for (const { path, startLine, endLine, startColumn, endColumn } of places) {
+      for (const { locations, cwes } of findings) {
+        for (const { path, startLine, endLine, startColumn, endColumn } of locations) {
           assert.notEqual(path.trim(), '');
           for (const number of [startLine, endLine, startColumn, endColumn])
             assert.ok(number === undefined || (Number.isInteger(number) && number >= 1));

@@ -10,22 +10,22 @@ import {
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 import { readOne } from './readOne.ts';
 
-type PlacePart = 'endLine' | 'startColumn' | 'endColumn' | 'snippet' | 'targetIndex';
+type LocationPart = 'endLine' | 'startColumn' | 'endColumn' | 'snippet' | 'targetIndex';
 
-/** What a row compares; all of a finding's places as `path:startLine`, or a part of the first. */
-type Part = 'places' | PlacePart | Exclude<keyof ReportedFinding, 'places'>;
+/** What a row compares; all of a finding's locations as `path:startLine`, or a part of the first. */
+type Part = 'locations' | LocationPart | Exclude<keyof ReportedFinding, 'locations'>;
 
 function partOf(found: ReportedFinding, part: Part): unknown {
-  if (part in found && part !== 'places') return found[part as keyof ReportedFinding];
-  if (part !== 'places') return found.places[0]?.[part as PlacePart];
-  return found.places.map(({ path, startLine = '?' }) => `${path}:${String(startLine)}`).join(' ');
+  if (part in found && part !== 'locations') return found[part as keyof ReportedFinding];
+  if (part !== 'locations') return found.locations[0]?.[part as LocationPart];
+  return found.locations.map(({ path, startLine = '?' }) => `${path}:${String(startLine)}`).join(' ');
 }
 
 const untitled = { title: undefined, cwe: 1 };
 const inList = [{ file: 'src/a.py', line: 3 }];
 const cvss = { score: 9.8, vector: undefined };
 const file = { file: 'a.py' };
-const place = { file: 'a.py', line: 1 };
+const location = { file: 'a.py', line: 1 };
 const vector = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
 
 describe('F107 a part is read under each of its names:', () => {
@@ -52,18 +52,18 @@ describe('F107 a part is read under each of its names:', () => {
     ['cvss', 'cvss cvss_score score cvss.score cvss.base_score severity.score', '9.8', cvss],
     ['cvss', 'cvss.vector cvss.vector_string vector_string cvss', vector, { score: undefined, vector }],
     ['confidence', 'confidence probability', 0.87, '0.87'],
-    ['places', 'locations location affected_locations code_locations occurrences', inList, 'src/a.py:3'],
-    ['places', 'affected_files files code_snippets evidence code_evidence', inList, 'src/a.py:3'],
-    ['places', 'nodes source sink trace', inList, 'src/a.py:3'],
-    ['places', 'file file_path path filename relative_path uri source_file ref', 'src/a.py', 'src/a.py:?'],
-    ['places', 'start_line line_start line line_number lineno begin_line from', '12', 'a.py:12', file],
-    ['places', 'start.line begin.line region.start_line', 12, 'a.py:12', file],
-    ['places', 'region.start.line range.start.line', 12, 'a.py:12', file],
-    ['endLine', 'end_line line_end to end.line region.end_line region.end.line', 20, 20, place],
-    ['startColumn', 'column col start_column', 7, 7, place],
-    ['endColumn', 'end_column', 9, 9, place],
-    ['snippet', 'snippet snippet.text code code_snippet lines', '  x = 1', '  x = 1', place],
-    ['targetIndex', 'target_index', 1, 1, place],
+    ['locations', 'locations location affected_locations code_locations occurrences', inList, 'src/a.py:3'],
+    ['locations', 'affected_files files code_snippets evidence code_evidence', inList, 'src/a.py:3'],
+    ['locations', 'nodes source sink trace', inList, 'src/a.py:3'],
+    ['locations', 'file file_path path filename relative_path uri source_file ref', 'src/a.py', 'src/a.py:?'],
+    ['locations', 'start_line line_start line line_number lineno begin_line from', '12', 'a.py:12', file],
+    ['locations', 'start.line begin.line region.start_line', 12, 'a.py:12', file],
+    ['locations', 'region.start.line range.start.line', 12, 'a.py:12', file],
+    ['endLine', 'end_line line_end to end.line region.end_line region.end.line', 20, 20, location],
+    ['startColumn', 'column col start_column', 7, 7, location],
+    ['endColumn', 'end_column', 9, 9, location],
+    ['snippet', 'snippet snippet.text code code_snippet lines', '  x = 1', '  x = 1', location],
+    ['targetIndex', 'target_index', 1, 1, location],
   ] as const)
     test(`${part} under ${names.split(' ', 1)[0] ?? ''}`, () => {
       for (const name of names.split(' ')) {
@@ -86,8 +86,8 @@ describe('F107 a part is read under each of its names:', () => {
   });
 
   test('in every spelling', () => {
-    const { id, places } = readOne({ Title: 't', 'Finding-ID': 7, FILE_PATH: 'a.py', 'start line': 3 });
-    assert.deepEqual([id, places[0]?.path, places[0]?.startLine], ['7', 'a.py', 3]);
+    const { id, locations } = readOne({ Title: 't', 'Finding-ID': 7, FILE_PATH: 'a.py', 'start line': 3 });
+    assert.deepEqual([id, locations[0]?.path, locations[0]?.startLine], ['7', 'a.py', 3]);
   });
 });
 
@@ -172,10 +172,10 @@ describe('CWE numbers:', () => {
     test(JSON.stringify(item), () => assert.deepEqual(readOne({ title: 't', ...item }).cwes, cwes));
 });
 
-describe('places:', () => {
+describe('locations:', () => {
   const own = { file: 'src/login.ts', line: 42 };
   const files = ['src/session.ts', 'src/login.ts'];
-  for (const [name, item, places] of [
+  for (const [name, item, locations] of [
     ['a string with its line', { location: 'src/a.py:3' }, 'src/a.py:3'],
     ['strings with their lines', { evidence: ['src/a.py:3'] }, 'src/a.py:3'],
     ['not a tool', { ...own, source: 'Scanner 1.0' }, 'src/login.ts:42'],
@@ -199,20 +199,20 @@ describe('places:', () => {
     ['not a package', { nodes: ['node_modules/lodash'] }, ''],
     ['an object as file', { file: { path: 'a.ts' }, region: { start: { line: 3 } } }, 'a.ts:3'],
   ] as const)
-    test(`F107 ${name}`, () => assert.equal(partOf(readOne({ title: 't', ...item }), 'places'), places));
+    test(`F107 ${name}`, () => assert.equal(partOf(readOne({ title: 't', ...item }), 'locations'), locations));
 
   test('are in the order of their roles, each time they are reported, with labels and code', () => {
-    const place = { file: 'a.py', line: 1 };
-    const { places } = readOne({
+    const location = { file: 'a.py', line: 1 };
+    const { locations } = readOne({
       title: 't',
       target_index: 1,
-      locations: [place, { file: 'b.py', line: 2, label: 'here' }, { ...place, target_index: 0 }],
+      locations: [location, { file: 'b.py', line: 2, label: 'here' }, { ...location, target_index: 0 }],
       trace: [{ file: 'a.py', line: 1, code: 'x()' }],
       source: { file: 'd.py', line: 4 },
       sink: 'src/e.py:5',
     });
     assert.deepEqual(
-      places.map(({ path, startLine, role, targetIndex, label, snippet }) =>
+      locations.map(({ path, startLine, role, targetIndex, label, snippet }) =>
         [path, startLine, role, targetIndex, label, snippet].filter((each) => each !== undefined).join(' '),
       ),
       ['a.py 1 1', 'b.py 2 1 here', 'a.py 1 0', 'd.py 4 source', 'src/e.py 5 sink', 'a.py 1 step x()'],
@@ -220,7 +220,7 @@ describe('places:', () => {
   });
 });
 
-describe('the lines of a place:', () => {
+describe('the lines of a location:', () => {
   for (const [fields, ...expected] of [
     [{ lines: [12, 20] }, 12, 20],
     [{ lines: ' L12 – l20 ' }, 12, 20],
@@ -245,7 +245,7 @@ describe('the lines of a place:', () => {
     [{ file: 'a.py:0' }],
   ] as const)
     test(`F107 ${JSON.stringify(fields)}`, () => {
-      const [found] = readOne({ title: 't', location: { file: 'a.py', ...fields } }).places;
+      const [found] = readOne({ title: 't', location: { file: 'a.py', ...fields } }).locations;
       const { path, startLine, endLine, startColumn, endColumn, snippet } = found ?? {};
       const [line, last, column, lastColumn] = expected;
       assert.deepEqual(
@@ -279,7 +279,7 @@ describe('a text that may be a path', () => {
     [`a/${'x'.repeat(MAX_PATH - 1)}`, 0],
   ] as const)
     test(`F107 ${JSON.stringify(text.slice(0, 40))} is one under ${String(accepted)} of three keys`, () => {
-      const found = keys.filter((key) => readOne({ title: 't', [key]: text }).places.length > 0);
+      const found = keys.filter((key) => readOne({ title: 't', [key]: text }).locations.length > 0);
       assert.deepEqual(found, keys.slice(0, accepted));
     });
 });
@@ -310,8 +310,8 @@ describe('a quote has no fence and no line numbers:', () => {
     ['3 | x\n7 | y', '3 | x\n7 | y'],
   ] as const)
     test(`F107 ${JSON.stringify(snippet)}`, () => {
-      const [place] = readOne({ title: 't', file: 'a.ts', line, snippet }).places;
-      assert.equal(place?.snippet, expected);
+      const [location] = readOne({ title: 't', file: 'a.ts', line, snippet }).locations;
+      assert.equal(location?.snippet, expected);
     });
 });
 
@@ -347,13 +347,13 @@ describe('a finding of a live application', () => {
   ])
     test(`is not one about code with ${JSON.stringify(more)}`, () => {
       const found = readOne({ title: 'SQL', severity: 'high', file: 'src/db.js', line: 4, ...more });
-      assert.deepEqual([about(found), partOf(found, 'places')], ['- - - -', 'src/db.js:4']);
+      assert.deepEqual([about(found), partOf(found, 'locations')], ['- - - -', 'src/db.js:4']);
     });
 
-  test('F138 has no place in code by the path of a URL', () => {
+  test('F138 has no location in code by the path of a URL', () => {
     const odd = { path: '/search', evidence: '/search', files: ['search'] };
-    assert.equal(partOf(readOne({ ...live, ...odd }), 'places'), '');
-    assert.equal(partOf(readOne({ ...live, file: 'src/search.js', line: 3 }), 'places'), 'src/search.js:3');
+    assert.equal(partOf(readOne({ ...live, ...odd }), 'locations'), '');
+    assert.equal(partOf(readOne({ ...live, file: 'src/search.js', line: 3 }), 'locations'), 'src/search.js:3');
   });
 
   test('has visible control characters, and no oversized values', () => {

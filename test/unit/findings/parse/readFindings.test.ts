@@ -122,6 +122,6 @@ test('F173 columns that count code points are shown in the text that is here', a
   const run = { tool: {}, columnKind: 'unicodeCodePoints', results };
   const log = JSON.stringify({ version: '2.1.0', runs: [run] });
   await fixture.addRun(['shop'], log, { 'a.js': '😀😀 one\ntwo\n' });
-  const places = fixture.store.all().map(({ places: [place] }) => [place?.startColumn, place?.endColumn]);
-  assert.deepEqual(places, [[3, 5], [11, undefined]]); // prettier-ignore
+  const locations = fixture.store.all().map(({ locations: [location] }) => [location?.startColumn, location?.endColumn]);
+  assert.deepEqual(locations, [[3, 5], [11, undefined]]); // prettier-ignore
 });

@@ -12,13 +12,13 @@ async function readSample(name: string): Promise<readonly ReportedFinding[]> {
   return findings;
 }
 
-/** Title, severity as read and as written, CWEs, and places with their roles. */
-const lineOf = ({ title, severity, severityText, cwes, places }: ReportedFinding): string =>
+/** Title, severity as read and as written, CWEs, and locations with their roles. */
+const lineOf = ({ title, severity, severityText, cwes, locations }: ReportedFinding): string =>
   [
     title,
     severityText === undefined ? severity : `${severity} (${severityText})`,
     ...cwes,
-    ...places.map(({ path, startLine, endLine, role }) =>
+    ...locations.map(({ path, startLine, endLine, role }) =>
       [path, [startLine, endLine].filter((line) => line !== undefined).join('-'), role ?? '']
         .join(' ')
         .trimEnd(),
@@ -67,7 +67,7 @@ test('the texts and positions of samples are read', async () => {
       [{ kind: 'details', text: details }],
     ],
   );
-  const [main, , joined, , related] = sarif?.places ?? [];
+  const [main, , joined, , related] = sarif?.locations ?? [];
   assert.deepEqual([main?.startColumn, main?.endColumn, main?.snippet], [5, 30, 'cursor.execute(query)']);
   assert.deepEqual([related?.label, joined?.label], ['user-provided value', 'joined here']);
 

@@ -83,7 +83,7 @@ describe('F173 the rule of a SARIF result', () => {
 
 describe('F173 the path of a SARIF location', () => {
   const pathOf = (location: object, run: object): string | undefined =>
-    read({ locations: [at(location, { startLine: 3 })] }, [], run)?.places[0]?.path;
+    read({ locations: [at(location, { startLine: 3 })] }, [], run)?.locations[0]?.path;
   const artifacts = [{ location: { uri: 'a.c' } }, { location: { uri: 'b.c', uriBaseId: 'SRC' } }];
   const nested = { SRC: { uri: 'src/', uriBaseId: 'ROOT' }, ROOT: {} };
   const inSrc = { uri: 'main.c', uriBaseId: 'SRC' };
@@ -105,15 +105,15 @@ describe('F173 the path of a SARIF location', () => {
   ] as const)
     test(`is ${name}`, () => assert.equal(pathOf(location, { artifacts, originalUriBaseIds }), path));
 
-  test('is resolved in steps, also of the run, and in related places, with their messages', () => {
+  test('is resolved in steps, also of the run, and in related locations, with their messages', () => {
     const location = at({ index: 0 }, { startLine: 1 }, { message: { id: 'step', arguments: ['x'] } });
     const codeFlows = [{ threadFlows: [{ locations: [{ location }, { index: 1 }] }] }];
     const rules = [{ id: 'R', messageStrings: { step: { text: 'through {0}' } } }];
     const threadFlowLocations = [{}, { location: at({ index: 1 }) }];
     const run = { artifacts, threadFlowLocations };
     const found = read({ codeFlows, relatedLocations: [location] }, rules, run);
-    const places = found?.places.map(({ path, role, label }) => `${path} ${String(role)} ${String(label)}`);
-    assert.deepEqual(places, ['a.c step through x', 'b.c step undefined', 'a.c related through x']);
+    const locations = found?.locations.map(({ path, role, label }) => `${path} ${String(role)} ${String(label)}`);
+    assert.deepEqual(locations, ['a.c step through x', 'b.c step undefined', 'a.c related through x']);
   });
 });
 
@@ -130,7 +130,7 @@ test('F173 a CWE of a SARIF result, or of its rule, is found by its index in a t
 test('F173 an artifact on the web is shown as the URL of a live application, and is no file', () => {
   const uri = 'https://shop.example/search';
   const inPage = read({ locations: [at({ uri }, { startLine: 4 })] });
-  assert.deepEqual([inPage?.url, inPage?.places], [uri, []]);
+  assert.deepEqual([inPage?.url, inPage?.locations], [uri, []]);
   const found = read({ webRequest: { method: 'POST', target: 'https://shop.example/pay' } });
   assert.deepEqual([found?.method, found?.url], ['POST', 'https://shop.example/pay']);
 });

@@ -5,8 +5,8 @@ import { parseFindings } from '../../../../src/core/findings/parse/parseFindings
 /** Title, severity, path and line of each finding. */
 function read(file: unknown): string[] {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
-  return parseFindings(text).findings.map(({ title, severity, places: [place] }) => {
-    const at = place === undefined ? [] : [`${place.path}:${String(place.startLine ?? '?')}`];
+  return parseFindings(text).findings.map(({ title, severity, locations: [location] }) => {
+    const at = location === undefined ? [] : [`${location.path}:${String(location.startLine ?? '?')}`];
     return [title, severity, ...at].join(' ');
   });
 }
@@ -23,8 +23,8 @@ describe('where the findings are', () => {
   const head = { title: 'Assessment of x', risk_level: 'high', path: 'src' };
   const fenced = (text: string): string => ['```json', text, '```', ''].join('\n');
   const log = (...results: object[]): object => ({ version: '2.1.0', runs: [{ tool: {}, results }] });
-  const place = { physicalLocation: { artifactLocation: { uri: 'src/a.ts' }, region: { startLine: 1 } } };
-  const result = { message: { text: 'a' }, level: 'error', locations: [place] };
+  const location = { physicalLocation: { artifactLocation: { uri: 'src/a.ts' }, region: { startLine: 1 } } };
+  const result = { message: { text: 'a' }, level: 'error', locations: [location] };
 
   for (const [name, file] of [
     ['under a key that nobody foresaw', { meta: { tool: 'x' }, security_review: [a, b] }],
@@ -70,7 +70,7 @@ describe('where the findings are', () => {
     assert.deepEqual(read({ results: { checks } }), [both[0]]);
   });
 
-  test('F188 items of which most have no title of their own, no place and no rating are refused', () => {
+  test('F188 items of which most have no title of their own, no location and no rating are refused', () => {
     for (const file of [
       [{ rule_id: 'R1', message: 'm', cwe: 89 }],
       [{ message: 'm', cwe: 89 }],

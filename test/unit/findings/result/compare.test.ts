@@ -83,7 +83,7 @@ test('a finding that is no longer reported follows edits and is reloaded with th
   const code = 'one\ntwo\nthree\n';
   await fixture.addRun(['shop'], file('a', 'b'), { 'a.js': code });
   await fixture.addRun(['shop'], file('a'), { 'a.js': code });
-  const absentLine = (): number | undefined => fixture.store.absent()[0]?.places[0]?.startLine;
+  const absentLine = (): number | undefined => fixture.store.absent()[0]?.locations[0]?.startLine;
   const edited = path.join(shop, 'a.js');
   assert.equal(absentLine(), 2);
   await fixture.edit(edited, `above\nabove\n${code}`);

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { readResult, type ResultSource } from '../../../../src/core/findings/result/readResult.ts';
-import { keptPath } from '../../../../src/core/findings/place/sentFiles.ts';
+import { keptPath } from '../../../../src/core/findings/location/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from './storedManifest.ts';
 import { scratchFolder } from '../scratchFolder.ts';

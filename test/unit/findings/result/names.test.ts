@@ -25,8 +25,8 @@ const sent = Object.fromEntries(vulnerabilities.map(({ code }, at) => [`f${Strin
 /** The report of a vulnerability by a run of these folders. */
 function itemOf(at: number, folders?: readonly string[]): object {
   const { code, folder } = vulnerabilities[at] ?? { code: '', folder: '' };
-  const place = { file: `f${String(at)}.js`, line: 1, snippet: code };
-  return { title: `V${String(at)}`, cwe: 89, ...place, target_index: folders?.indexOf(folder) ?? 0 };
+  const location = { file: `f${String(at)}.js`, line: 1, snippet: code };
+  return { title: `V${String(at)}`, cwe: 89, ...location, target_index: folders?.indexOf(folder) ?? 0 };
 }
 
 const position = fc.nat({ max: 5 });

@@ -103,11 +103,11 @@ test('10,000 alike findings that are reported again are paired one to one, in th
 
 test('F185 for any two changes, a finding with its quote is still there, and its decision holds or is said', async (t) => {
   const items = [0, 1, 2].map((at) => {
-    const place = { file: `src/f${String(at)}.js`, line: 1, snippet: `sink${String(at)}(input);` };
+    const location = { file: `src/f${String(at)}.js`, line: 1, snippet: `sink${String(at)}(input);` };
     return {
       title: `T${String(at)}`,
       cwe: [89, 20],
-      locations: [place, { ...place, line: 2, snippet: `source${String(at)}(input);` }],
+      locations: [location, { ...location, line: 2, snippet: `source${String(at)}(input);` }],
     };
   });
   type Item = (typeof items)[number];
@@ -122,7 +122,7 @@ test('F185 for any two changes, a finding with its quote is still there, and its
     cweAdded: (item) => ({ ...item, cwe: [79, ...item.cwe] }),
     cweDropped: (item) => ({ ...item, cwe: item.cwe.slice(1) }),
     title: (item) => ({ ...item, title: `${item.title} in other words` }),
-    places: (item) => ({ ...item, locations: item.locations.toReversed() }),
+    locations: (item) => ({ ...item, locations: item.locations.toReversed() }),
   };
   const changes: typeof sureChanges = {
     ...sureChanges,

@@ -113,18 +113,18 @@ test('F184 a result that is too large is saved with fewer locations for its find
   for (const [at, length] of [10, 6_000, 20_000].entries()) {
     const wanted = [20, 10, 2][at]!;
     const label = 'x'.repeat(length);
-    const places = many.finding.places.map((each) => ({ ...each, label }));
-    const findings = Array.from({ length: 200 }, () => ({ ...many, finding: { ...many.finding, places } }));
+    const locations = many.finding.locations.map((each) => ({ ...each, label }));
+    const findings = Array.from({ length: 200 }, () => ({ ...many, finding: { ...many.finding, locations } }));
     const head = { ...result.head, counts: { findings: 201, absent: 0 } };
     await writeResult(history.folderOf(run), { head, findings: [...findings, one], absent: [] });
     const saved = (await readSaved(history.folderOf(run)))?.findings ?? [];
     const clipped = wanted < 20 ? 'clipped' : undefined;
     for (const at of [0, 199])
       assert.deepEqual(
-        [saved[at]?.finding.places.length, saved[at]?.sent.length, saved[at]?.finding.shortfall],
+        [saved[at]?.finding.locations.length, saved[at]?.sent.length, saved[at]?.finding.shortfall],
         [wanted, wanted, clipped],
       );
-    assert.deepEqual([saved.length, saved[200]?.finding.places.length], [201, 1]);
+    assert.deepEqual([saved.length, saved[200]?.finding.locations.length], [201, 1]);
   }
 });
 

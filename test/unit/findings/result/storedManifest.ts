@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { SentFile } from '../../../../src/core/findings/place/sentFiles.ts';
+import type { SentFile } from '../../../../src/core/findings/location/sentFiles.ts';
 
 /** Writes the manifest of the sent files of target `index` into the run's folder. */
 export async function storeManifest(

@@ -44,7 +44,7 @@ const step = fc.record({
 
 /** The key that decisions carry over by: the quote, or else the title. */
 function keyOf({ finding }: ShownFinding): string {
-  const snippet = finding.places[0]?.snippet;
+  const snippet = finding.locations[0]?.snippet;
   return snippet === undefined ? `titled ${finding.title}` : snippet.replaceAll(/\s/g, '');
 }
 
@@ -89,8 +89,8 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
           const context = lines.slice(line - 1, line + 2).join('\n');
           const quotes = { none: undefined, line: lines[line], context };
           const title = each.title === 'SQL injection' ? each.title : `${each.title} ${String(at)}`;
-          const place = { file: 'a.js', line: line + 1, snippet: quotes[each.quote] };
-          return [{ at, item: { title, cwe: 89, severity: 'high', ...place } }];
+          const location = { file: 'a.js', line: line + 1, snippet: quotes[each.quote] };
+          return [{ at, item: { title, cwe: 89, severity: 'high', ...location } }];
         });
         const items = JSON.stringify(found.map(({ item }) => item));
         const run = await fixture.addRun(['shop'], items, { 'a.js': lines.join('\n') });

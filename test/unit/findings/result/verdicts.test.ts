@@ -58,7 +58,7 @@ test('F139 findings of an aborted run only are kept after the next complete run'
   assert.deepEqual(verdictsIn(await history.result(last)), { X: 'sameBytes', Y: 'stillThere' });
 });
 
-test('F139 findings without a unique place are kept after a run with one folder more', async (t) => {
+test('F139 findings without a unique location are kept after a run with one folder more', async (t) => {
   const history = await startHistory(t);
   const prose = { title: 'prose', file: undefined };
   await history.add(['a', 'b'], toItems([prose, { title: 'both' }]), sent);

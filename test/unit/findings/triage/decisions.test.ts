@@ -122,14 +122,14 @@ test('a decision is kept when paths are mapped and when files are deleted', asyn
   await mkdir(path.join(shop, 'app'));
   await writeFile(path.join(shop, 'app', 'lib.js'), 'a\n');
   await store.setTriage(store.all(), 'falsePositive', 'because');
-  const places = (): readonly number[] => {
+  const locations = (): readonly number[] => {
     assert.ok(store.all().every(({ triage }) => triage.state === 'falsePositive'));
-    return store.all().map((shown) => shown.places.length);
+    return store.all().map((shown) => shown.locations.length);
   };
-  assert.deepEqual(places(), [0, 1]);
+  assert.deepEqual(locations(), [0, 1]);
   await store.mapPaths(shop, 'build/gen', path.join(shop, 'app'));
-  assert.deepEqual(places(), [1, 1]);
+  assert.deepEqual(locations(), [1, 1]);
   await rm(path.join(shop, 'a.js'));
   await store.forgetMappings(shop);
-  assert.deepEqual(places(), [0, 0]);
+  assert.deepEqual(locations(), [0, 0]);
 });

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { isUndecided, type TriageState } from '../../../../src/core/findings/triage/triage.ts';
-import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import {
   type NewDecision,
   TriageStore,
@@ -23,9 +23,9 @@ export async function setUpTriage(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
   t.after(() => rm(root, { recursive: true, force: true }));
   const shop = path.join(root, 'shop');
-  const placeOf = (machine: string, isShared = true) =>
-    triagePlaceOf(shop, path.join(root, machine), isShared);
-  const decisions = placeOf('').shared ?? '';
+  const locationOf = (machine: string, isShared = true) =>
+    triagePathsOf(shop, path.join(root, machine), isShared);
+  const decisions = locationOf('').shared ?? '';
   await mkdir(decisions, { recursive: true });
   const clock = { time: 10_000 };
   const calls: Pick<FolderCalls, 'ask'> = new FolderCalls(silent);
@@ -33,7 +33,7 @@ export async function setUpTriage(t: TestContext) {
   const open = async (machine = 'mine', isShared = (): boolean => true): Promise<TriageStore> => {
     const store = new TriageStore({
       calls,
-      placeFor: (folder) => triagePlaceOf(folder, path.join(root, machine), isShared()),
+      pathsFor: (folder) => triagePathsOf(folder, path.join(root, machine), isShared()),
       clock: { now: () => clock.time, monotonic: () => 0, sleep: () => Promise.resolve() },
       log: silent,
     });
@@ -49,7 +49,7 @@ export async function setUpTriage(t: TestContext) {
   return {
     root,
     shop,
-    book: placeOf('mine').book,
+    book: locationOf('mine').book,
     decisions,
     calls,
     clock,

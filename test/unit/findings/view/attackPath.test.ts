@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attackPathOf, type PlaceRole } from '../../../../src/core/findings/finding.ts';
+import { attackPathOf, type LocationRole } from '../../../../src/core/findings/finding.ts';
 
-const pathOf = (...roles: (PlaceRole | undefined)[]): string =>
-  attackPathOf({ places: roles.map((role, at) => ({ path: `${role ?? 'place'}${String(at)}`, role })) })
+const pathOf = (...roles: (LocationRole | undefined)[]): string =>
+  attackPathOf({ locations: roles.map((role, at) => ({ path: `${role ?? 'location'}${String(at)}`, role })) })
     .map(({ path }) => path)
     .join(' ');
 
-test('F154 all places are listed: source first, sink after all steps, then supporting places, with or without role', () => {
+test('F154 all locations are listed: source first, sink after all steps, then supporting locations, with or without role', () => {
   assert.equal(pathOf('source', undefined, 'step', undefined, 'sink'), 'source0 place1 step2 place3 sink4');
   const all = pathOf(undefined, 'sink', 'step', 'step', 'source', 'related');
   assert.equal(all, 'source4 place0 step2 step3 sink1 related5');
@@ -21,5 +21,5 @@ test('F154 a line listed with a role is not repeated without one', () => {
     { path: 'b.js', startLine: 1, role: 'source' as const },
     { path: 'a.js', startLine: 9, role: 'sink' as const },
   ];
-  assert.deepEqual(attackPathOf({ places: [main, source, sink] }), [source, sink]);
+  assert.deepEqual(attackPathOf({ locations: [main, source, sink] }), [source, sink]);
 });

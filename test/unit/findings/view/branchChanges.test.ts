@@ -65,21 +65,21 @@ test('F159 a file that the base lacks is changed, one whose text is not known hi
     [{ path: 'gone.js', line: 1, drift: 'gone' }, 'changed', true],
     [undefined, 'noFile', false],
   ];
-  for (const [place, change, isShown] of cases) {
-    const shown = invent({ at: place });
-    assert.equal(state.changeOf(shown), change, JSON.stringify(place));
-    assert.equal(passes(shown), isShown, JSON.stringify(place));
+  for (const [location, change, isShown] of cases) {
+    const shown = invent({ at: location });
+    assert.equal(state.changeOf(shown), change, JSON.stringify(location));
+    assert.equal(passes(shown), isShown, JSON.stringify(location));
     for (const unknown of [{ kind: 'pending' }, { kind: 'unavailable', why: 'noBase' }] as const)
       assert.ok(toPredicate({ changedOnBranch: true }, unknown)(shown));
   }
 });
 
-test('F159 a finding in several files is changed where one of its places is', () => {
+test('F159 a finding in several files is changed where one of its locations is', () => {
   const files = new Map(['a.js', 'b.js'].map((name) => [`/home/dev/shop/${name}`, () => name === 'b.js']));
-  const [one, other] = ['a.js', 'b.js'].flatMap((name) => invent({ at: { path: name, line: 1 } }).places);
+  const [one, other] = ['a.js', 'b.js'].flatMap((name) => invent({ at: { path: name, line: 1 } }).locations);
   assert.ok(one && other);
-  assert.equal(changesOf(files)({ places: [one, other] }), 'changed');
-  assert.equal(changesOf(files)({ places: [one] }), 'unchanged');
+  assert.equal(changesOf(files)({ locations: [one, other] }), 'changed');
+  assert.equal(changesOf(files)({ locations: [one] }), 'unchanged');
 });
 
 test('F182 the paths of 200,000 changed files are noted between turns of the event loop', async () => {

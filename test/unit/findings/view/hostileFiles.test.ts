@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
 import { addOwners, locateAgain, locateUnread, readView } from '../../../../src/core/findings/runView.ts';
-import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
+import { utf8Only } from '../../../../src/core/findings/location/sentFiles.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';
@@ -61,7 +61,7 @@ await testBlocks(import.meta.filename, {
       const view = await read();
       const created = new Set(indexes('build', 5_000).map((file) => join(root, file)));
       return async () => {
-        assert.deepEqual([view.found.length, view.places.size], [1_000, 0]);
+        assert.deepEqual([view.found.length, view.locations.size], [1_000, 0]);
         assert.equal(await locateAgain(view, new Set(), created, source), view);
       };
     },

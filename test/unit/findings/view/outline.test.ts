@@ -56,7 +56,7 @@ test('a finding that moves or is triaged keeps its ID, and so its expansion and 
   ];
   const changed = some.map((shown) => ({
     ...shown,
-    places: shown.places.map((place) => ({ ...place, startLine: 54 })),
+    locations: shown.locations.map((location) => ({ ...location, startLine: 54 })),
     triage: { ...shown.triage, state: 'confirmed' as const },
   }));
   const before = allNodes(some).map(({ id }) => id);

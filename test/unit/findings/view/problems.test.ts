@@ -10,7 +10,7 @@ import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts
 import { pathKey } from '../../../../src/core/paths.ts';
 import { invent, type Invented } from '../shownFindings.ts';
 
-test('findings not in Problems are counted: by settings, without place, code gone, over 1,000 in a file', () => {
+test('findings not in Problems are counted: by settings, without location, code gone, over 1,000 in a file', () => {
   const shown = [
     ...Array.from({ length: 1_200 }, (_, index) => invent({ index, at: { path: 'crowded.js' } })),
     invent({ index: 2_000 }),
@@ -32,8 +32,8 @@ test('findings not in Problems are counted: by settings, without place, code gon
 });
 
 const shop = '/home/dev/shop';
-const inventAt = (...places: readonly NonNullable<Invented['at']>[]) =>
-  inOrder(problemsByFile(places.map((at, index) => invent({ index, at }))));
+const inventAt = (...locations: readonly NonNullable<Invented['at']>[]) =>
+  inOrder(problemsByFile(locations.map((at, index) => invent({ index, at }))));
 const ordered = inventAt(
   { path: 'b.js', line: 4 },
   { path: 'a.js', line: 9 },
@@ -48,7 +48,7 @@ function tour(all: readonly ShownFinding[], from: number, step: 1 | -1): readonl
   let at = from;
   let line = 1;
   return all.map(() => {
-    const { path = '', startLine = line } = all[at]?.places[0] ?? {};
+    const { path = '', startLine = line } = all[at]?.locations[0] ?? {};
     line = startLine;
     at = neighbor(all, { cursor: { file: `${shop}/${path}`, line }, current: all[at] }, step);
     return at;

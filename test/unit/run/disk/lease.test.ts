@@ -9,7 +9,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { Clock } from '../../../../src/core/ports.ts';
 import { awaitLease, deadMs, type Lease, staleMs, takeLease } from '../../../../src/core/run/disk/lease.ts';
-import { asNobody, testPlace } from '../../upload/trees.ts';
+import { asNobody, testTree } from '../../upload/trees.ts';
 import { deadPid } from '../deadProcess.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock, watchTraffic } from '../virtualClock.ts';
@@ -247,14 +247,14 @@ describe('a lease', () => {
     "F63 with an unreadable file or folder is not acquired, with the system's reason",
     { skip: withRights.skip || (!isRoot && 'whoever may not become somebody else owns all files') },
     async (t) => {
-      const place = testPlace(t);
-      const folder = join(place.root, 'lease');
+      const location = testTree(t);
+      const folder = join(location.root, 'lease');
       const clock = new VirtualClock();
       await takeStill(folder);
       assert.equal(await takeLease(folder, depsOf(clock)), undefined);
       clock.advance(deadMs);
       chmodSync(folder, 0o755);
-      const take = (): Promise<unknown> => asNobody(place, () => takeLease(folder, depsOf(clock)));
+      const take = (): Promise<unknown> => asNobody(location, () => takeLease(folder, depsOf(clock)));
       await assert.rejects(take(), { code: 'EACCES', syscall: 'open' });
       chmodSync(folder, 0o300);
       await assert.rejects(take(), { code: 'EACCES', syscall: 'scandir' });
@@ -262,15 +262,15 @@ describe('a lease', () => {
   );
 
   test('F63 of a process of another user counts while that process lives', withRights, async (t) => {
-    const place = testPlace(t);
+    const location = testTree(t);
     const holder = { pid: strangersPid(t), host: hostname() };
-    await writeFile(join(place.root, 'lease-1.json'), JSON.stringify(holder));
-    if (isRoot) chmodSync(place.root, 0o777);
+    await writeFile(join(location.root, 'lease-1.json'), JSON.stringify(holder));
+    if (isRoot) chmodSync(location.root, 0o777);
     const clock = new VirtualClock();
-    const takers = await asNobody(place, async () => {
-      const first = await takeLease(place.root, depsOf(clock));
+    const takers = await asNobody(location, async () => {
+      const first = await takeLease(location.root, depsOf(clock));
       clock.advance(deadMs);
-      return [first, await takeLease(place.root, depsOf(clock))];
+      return [first, await takeLease(location.root, depsOf(clock))];
     });
     assert.deepEqual(takers, [undefined, undefined]);
   });

@@ -52,7 +52,7 @@ class CrashingStore extends RunStore {
   }
 }
 
-interface Place {
+interface Location {
   root: string;
   folder: string;
   baseUrl: string;
@@ -65,12 +65,12 @@ interface Place {
 }
 
 process.once('message', (message) => {
-  void start(message as Place);
+  void start(message as Location);
 });
 // A parent that died must not leave this process behind.
 process.once('disconnect', () => process.exit());
 
-async function start({ root, folder, token, death, speed = 1, ...destination }: Place): Promise<void> {
+async function start({ root, folder, token, death, speed = 1, ...destination }: Location): Promise<void> {
   const began = Date.now();
   const clock: Clock = {
     now: () => began + performance.now() * speed,
@@ -90,7 +90,7 @@ async function start({ root, folder, token, death, speed = 1, ...destination }: 
     random,
     log: silent,
     workerFile: join(import.meta.dirname, '../../../../src/core/upload/archive/archiveWorker.ts'),
-    clientFor: (place) => new AssessmentClient({ ...place, token: source, clock, log: silent, random }),
+    clientFor: (location) => new AssessmentClient({ ...location, token: source, clock, log: silent, random }),
     deleteSourceAfterRun: () => true,
     retainLocalDays: () => 90,
   });

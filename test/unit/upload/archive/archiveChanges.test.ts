@@ -14,7 +14,7 @@ import { ArchiveWriter, writeArchive } from '../../../../src/core/upload/archive
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { tarSegments } from '../../../../src/core/upload/archive/tarGz.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
-import { type ArchivePlace, formats, place, read, sha256, workerFile } from './archiving.ts';
+import { type ArchiveTarget, formats, tree, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';
 import { asNobody, onceRead, options, plant } from '../trees.ts';
 import { withLinks, withPipes, withRights } from '../../core/systemSkips.ts';
@@ -26,7 +26,7 @@ function sixMegabytes(): Buffer {
 
 /** Packs files in this thread; `onMessage` receives each message. */
 async function packHere(
-  at: ArchivePlace,
+  at: ArchiveTarget,
   format: ArchiveFormat,
   paths: readonly string[],
   onMessage: (message: PackMessage) => void = () => undefined,
@@ -50,7 +50,7 @@ for (const format of formats) {
     `F10 a folder replaced by a link after the selection is not read into a ${format}`,
     withLinks,
     async (t) => {
-      const at = place(t);
+      const at = tree(t);
       plant(at.home, { 'private/sub/key': 'secret'.repeat(10) });
       plant(at.root, { 'a/sub/key': 'mine', b: 'b' });
       const { root, files } = await selectFiles(at.root, options(at));
@@ -66,7 +66,7 @@ for (const format of formats) {
     `F9 a file replaced by a link, folder or FIFO after the selection is omitted from a ${format}`,
     withPipes,
     async (t) => {
-      const at = place(t);
+      const at = tree(t);
       plant(at.home, { key: 'secret' });
       plant(at.root, { link: '', folder: '', pipe: '', stays: '' });
       const { root, files } = await selectFiles(at.root, options(at));
@@ -81,7 +81,7 @@ for (const format of formats) {
   );
 
   test(`F21 files that grew or shrank since the selection are in a ${format} with their current content`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.root, { grows: 'a', explodes: 'b', shrinks: 'c'.repeat(1000), implodes: Buffer.alloc(5 << 20) });
     const { root, files } = await selectFiles(at.root, options(at));
     plant(at.root, { grows: 'aa', explodes: Buffer.alloc(5 << 20, 'b'), shrinks: 'c', implodes: '' });
@@ -92,7 +92,7 @@ for (const format of formats) {
   });
 
   test(`F21 a large file that shrinks during reading is read again for a ${format}, or listed as omitted`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.root, { a: 'before', once: sixMegabytes(), twice: sixMegabytes(), z: 'after' });
     // By attempt at a large file: `once` is cut in the first of two, `twice` in all three.
     const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
@@ -119,7 +119,7 @@ for (const format of formats) {
     ['large', sixMegabytes(), sixMegabytes()],
   ] as const)
     test(`F21 a ${size} file that changes during reading, without a size change, is read again for a ${format}`, async (t) => {
-      const at = place(t);
+      const at = tree(t);
       plant(at.root, { file: before });
       // A change within a tick of the file system's clock would have the same time.
       utimesSync(join(at.root, 'file'), 0, 0);
@@ -133,7 +133,7 @@ for (const format of formats) {
     `F22 F23 missing and unreadable files are listed, and the ${format} contains the others`,
     withRights,
     async (t) => {
-      const at = place(t);
+      const at = tree(t);
       plant(at.root, { a: 'a', 'gone/x': 'x', 'gone/y': Buffer.alloc(5 << 20), locked: 'secret', z: 'z' });
       const { root, files } = await selectFiles(at.root, options(at));
       rmSync(join(at.root, 'gone'), { recursive: true });
@@ -160,7 +160,7 @@ test(
   'F123 a folder that is a link only while a file in it is opened adds nothing from outside',
   { skip: process.platform !== 'linux' && 'only Linux tells the path of an open file' },
   async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.home, { 'private/key': 'secret' });
     plant(at.root, { 'a/key': 'mine', b: 'b' });
     const [folder, away] = [join(at.root, 'a'), join(at.home, 'was-a')];

@@ -14,14 +14,14 @@ import {
   zipEnd,
   zipSegments,
 } from '../../../../src/core/upload/archive/zip.ts';
-import { formats, pack, place, plantDifficult, sha256 } from './archiving.ts';
+import { formats, pack, tree, plantDifficult, sha256 } from './archiving.ts';
 import { oracle, readZip } from './readArchive.ts';
-import { makePlace, plant } from '../trees.ts';
+import { makeLocation, plant } from '../trees.ts';
 
 /** Tests of what takes minutes, or gigabytes, run under `npm run fuzz`. */
 const long = process.env['FUZZ_RUNS'] !== undefined;
 
-const packed = makePlace();
+const packed = makeLocation();
 const archives = new Map<ArchiveFormat, Archive & { readonly path: string }>();
 
 before(async () => {
@@ -72,7 +72,7 @@ print(json.dumps([z.namelist(), t.getnames(), [len(t.extractfile(m).read()) for 
 });
 
 test('F28 a zip of more than 65,535 entries is read completely', async (t) => {
-  const at = place(t);
+  const at = tree(t);
   const output = await open(at.to, 'wx');
   // A few repeated entries: only the directory matters.
   const names = Array.from({ length: 400 }, (_, index) => `f${index}`);
@@ -100,7 +100,7 @@ test('F28 a zip of more than 65,535 entries is read completely', async (t) => {
 });
 
 test('F28 entries beyond 4 GiB are found', async (t) => {
-  const at = place(t);
+  const at = tree(t);
   const start = 5 * 2 ** 30;
   const content = Buffer.from('far away');
   const head = {
@@ -141,7 +141,7 @@ for (const format of formats) {
     `F28 a file of more than 4 GiB can be in a ${format}`,
     { skip: long ? false : 'takes a minute: npm run fuzz runs it' },
     async (t) => {
-      const at = place(t);
+      const at = tree(t);
       plant(at.root, { a: 'a', b: '', z: 'z' });
       truncateSync(join(at.root, 'b'), 4.25 * 2 ** 30);
       const { manifest: entries } = await pack(at, format);

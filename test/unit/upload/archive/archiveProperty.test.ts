@@ -11,7 +11,7 @@ import { packTask } from '../../../../src/core/upload/archive/packing.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
 import { readTar, readZip } from './readArchive.ts';
-import { makePlace, options, plant } from '../trees.ts';
+import { makeLocation, options, plant } from '../trees.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { withOddNames } from '../../core/systemSkips.ts';
 
@@ -41,11 +41,11 @@ for (const format of ['tar_gz', 'zip'] as const) {
   test(`unpacking a ${format} gives the selected files, for random trees`, withOddNames, async () => {
     await fc.assert(
       fc.asyncProperty(files, fc.integer({ min: 1, max: 5 }), async (files, perTask) => {
-        const place = makePlace();
+        const tree = makeLocation();
         try {
-          for (const { path, content } of files) plant(place.root, { [path.join('/')]: content });
-          const selection = await selectFiles(place.root, options(place));
-          const to = join(place.home, 'archive');
+          for (const { path, content } of files) plant(tree.root, { [path.join('/')]: content });
+          const selection = await selectFiles(tree.root, options(tree));
+          const to = join(tree.home, 'archive');
           const output = await open(to, 'wx');
           const writer = new ArchiveWriter(output, { format, maxBytes: 1e9, files: selection.files });
           await writer.start();
@@ -73,7 +73,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
           assert.deepEqual(found.sort(), planted.sort());
           assert.equal(selection.leftOut.length, 0);
         } finally {
-          place.remove();
+          tree.remove();
         }
       }),
       { numRuns: runs },

@@ -12,24 +12,24 @@ import {
 } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { type ReadEntry, readTar, readZip } from './readArchive.ts';
-import { options, type Place, plant, testPlace } from '../trees.ts';
+import { options, type TestTree, plant, testTree } from '../trees.ts';
 import { withOddNames } from '../../core/systemSkips.ts';
 
 export const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 
 export const formats: readonly ArchiveFormat[] = ['tar_gz', 'zip'];
 
-export interface ArchivePlace extends Place {
+export interface ArchiveTarget extends TestTree {
   readonly to: string;
 }
 
-export function place(t: TestContext): ArchivePlace {
-  const made = testPlace(t);
+export function tree(t: TestContext): ArchiveTarget {
+  const made = testTree(t);
   return { ...made, to: join(made.home, 'archive') };
 }
 
 export async function pack(
-  at: ArchivePlace,
+  at: ArchiveTarget,
   format: ArchiveFormat,
   more: Partial<ArchiveOptions> = {},
 ): Promise<Archive> {

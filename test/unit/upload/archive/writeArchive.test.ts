@@ -21,13 +21,13 @@ import { readArchive as readOurs } from '../../../../src/core/upload/archive/rea
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
-import { fails, formats, pack, place, plantDifficult, read, sha256, workerFile } from './archiving.ts';
+import { fails, formats, pack, tree, plantDifficult, read, sha256, workerFile } from './archiving.ts';
 import { options, plant, plantMany } from '../trees.ts';
 import { withRights } from '../../core/systemSkips.ts';
 
 for (const format of formats) {
   test(`a ${format} contains every selected file, byte for byte, as other libraries and our own reader read it`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     const planted = plantDifficult(at.root);
     const { files } = await selectFiles(at.root, options(at));
     const seen: [done: number, total: number][] = [];
@@ -62,7 +62,7 @@ for (const format of formats) {
   });
 
   test(`equal content gives an equal ${format}, for any number of workers and any file times`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plantDifficult(at.root);
     for (let lines = 0; lines < 100; lines++) {
       const names = Array.from({ length: 7 }, (_, hundreds) => `many/f${hundreds * 100 + lines}`);
@@ -84,7 +84,7 @@ for (const format of formats) {
     `F24 a full disk ends the ${format} and leaves no file`,
     { skip: process.platform !== 'linux' && '/dev/full is Linux’s' },
     async (t) => {
-      const at = place(t);
+      const at = tree(t);
       plant(at.root, { a: randomBytes(100_000) });
       const { open } = fsPromises;
       const opening = t.mock.method(fsPromises, 'open', (path: string) => {
@@ -101,7 +101,7 @@ for (const format of formats) {
   );
 
   test(`F26 a ${format} is readable by this user only, and never replaces a file`, withRights, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.root, { a: 'a' });
     await pack(at, format);
     assert.equal(statSync(at.to).mode & 0o777, 0o600);
@@ -111,7 +111,7 @@ for (const format of formats) {
   });
 
   test(`F27 names that leave the folder are never written into a ${format}`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.home, { secret: 'secret' });
     plant(at.root, { a: 'a' });
     const bad = [
@@ -132,7 +132,7 @@ for (const format of formats) {
   });
 
   test(`F29 cancelling a ${format} stops it within 500 ms of work and leaves no file`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.root, { f: randomBytes(3 << 20), large: Buffer.alloc(8 << 20, randomBytes(3 << 20)) });
     for (let index = 0; index < 60; index++) {
       for (const name of ['f', 'large']) linkSync(join(at.root, name), join(at.root, `${name}${index}`));
@@ -153,7 +153,7 @@ for (const format of formats) {
   });
 
   test(`a ${format} over the limit ends early, leaves no file and terminates no thread`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     plant(at.root, { a: randomBytes(100_000), b: randomBytes(100_000) });
     // Terminating a thread that is about to compress can abort the whole process (`PoolOptions.exitsItself`).
     const terminate = t.mock.method(Worker.prototype, 'terminate');
@@ -170,7 +170,7 @@ for (const format of formats) {
   });
 
   test(`F31 no ${format} is written without files to send`, async (t) => {
-    const at = place(t);
+    const at = tree(t);
     await fails(pack(at, format), 'nothingToSend');
     const files: SelectedFile[] = [{ path: 'gone', bytes: 1, mode: 0o644 }];
     await fails(
@@ -182,7 +182,7 @@ for (const format of formats) {
 }
 
 test('F111 a packing worker that cannot start is named as such and leaves no file', async (t) => {
-  const at = place(t);
+  const at = tree(t);
   plant(at.root, { a: 'a' });
   await fails(pack(at, 'zip', { workerFile: join(at.home, 'no-worker.js') }), 'workerCrashed');
   assert.ok(!existsSync(at.to));

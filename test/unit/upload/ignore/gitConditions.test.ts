@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { paths, select } from '../selecting.ts';
-import { plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+import { plant, plantRepository, testTree, testRepository } from '../trees.ts';
 
 test('F4 a conditional include always counts: it excludes more, with a note, and includes nothing', async (t) => {
   const at = testRepository(t, { open: '', secret: '', never: '', here: '', '.git/info/exclude': 'here\n' });
@@ -39,7 +39,7 @@ test('F4 a conditional include always counts: it excludes more, with a note, and
 });
 
 test('F4 every possible excludes file counts, in addition to the unconditional one', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'nested'));
   plant(at.root, { a: '', b: '', c: '', d: '', e: '', 'nested/b': '', 'nested/e': '' });

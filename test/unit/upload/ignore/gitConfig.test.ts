@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isTrue, parseGitConfig } from '../../../../src/core/upload/ignore/gitConfig.ts';
-import { testPlace } from '../trees.ts';
+import { testTree } from '../trees.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 test('a configuration file is read as git reads it', (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const file = join(at.home, 'config');
   const text = [
     '\ufeff; a comment',
@@ -36,7 +36,7 @@ test('a configuration file is read as git reads it', (t) => {
 });
 
 test('any values are read as git reads them', (t) => {
-  const file = join(testPlace(t).home, 'config');
+  const file = join(testTree(t).home, 'config');
   // Without tabs, which git versions read differently.
   const part = fc.constantFrom('a', ' ', '=', '"', '#', ';', '\\"', '\\\\', '\\n', '\\\n', '\\\r\n', 'é');
   const values = fc.array(fc.string({ unit: part, maxLength: 12 }), { minLength: 1, maxLength: 3 });
@@ -80,7 +80,7 @@ test('any text is read without an error', () => {
 });
 
 test('a value is true as for git', (t) => {
-  const file = join(testPlace(t).home, 'config');
+  const file = join(testTree(t).home, 'config');
   const values = ['true', 'YES', 'on', '1', '-1', '10', '2k', '0x1', '-0XaM', '010', '+3m', '" 1"', '00x1'];
   values.push('""', 'false', 'no', 'off', '0', '00', '0k', '0x0', '0x00m', '-0', 'maybe', '0x', 'x1', '1x');
   for (const value of values) {

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { paths, sameAsGit } from '../selecting.ts';
-import { type Place, plant, plantRepository, testPlace } from '../trees.ts';
+import { type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 
 /** A repository with rules that exclude `secret`, configured only by the environment. */
-function surrounded(t: TestContext, envOf: (rules: string, home: string) => Record<string, string>): Place {
-  const place = testPlace(t);
-  plantRepository(place.root);
-  plant(place.root, { open: '', secret: '', 'Logs/one': '', '.gitignore': 'logs/\n' });
-  plant(place.home, { 'own rules': 'secret\n' });
-  const env = { ...place.surroundings.env, ...envOf(join(place.home, 'own rules'), place.home) };
-  return { ...place, surroundings: { ...place.surroundings, env } };
+function surrounded(t: TestContext, envOf: (rules: string, home: string) => Record<string, string>): TestTree {
+  const tree = testTree(t);
+  plantRepository(tree.root);
+  plant(tree.root, { open: '', secret: '', 'Logs/one': '', '.gitignore': 'logs/\n' });
+  plant(tree.home, { 'own rules': 'secret\n' });
+  const env = { ...tree.surroundings.env, ...envOf(join(tree.home, 'own rules'), tree.home) };
+  return { ...tree, surroundings: { ...tree.surroundings, env } };
 }
 
 test("F4 configuration in counted variables applies in git's order, with includes", async (t) => {

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { git, named } from '../tracking.ts';
-import { makePlace, plant, type Place } from '../trees.ts';
+import { makeLocation, plant, type TestTree } from '../trees.ts';
 
 /** A repository that tracks many files, most of which are not on disk. */
-function tracking(after: Parameters<Work['prepare']>[0], paths: readonly string[], version: string): Place {
-  const at = makePlace();
+function tracking(after: Parameters<Work['prepare']>[0], paths: readonly string[], version: string): TestTree {
+  const at = makeLocation();
   after(() => at.remove());
   git(at, ['init', '-q']);
   plant(at.root, { '.gitignore': 'src/\n', 'src/folder-7/file-7.ts': '' });
@@ -52,7 +52,7 @@ const hostile = Object.entries(manyFolders).map(([what, names]): [string, Work] 
   `F187 an index with ${what} is read within its bounds, which is said`,
   {
     prepare: (after) => {
-      const at = makePlace();
+      const at = makeLocation();
       after(() => at.remove());
       git(at, ['init', '-q']);
       plant(at.root, { '.gitignore': '*.log\n', 'a.ts': '', 'a.log': '' });

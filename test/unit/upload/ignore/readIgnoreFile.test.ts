@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { paths, sameAsGit, select } from '../selecting.ts';
-import { asNobody, options, type Place, plant, testRepository } from '../trees.ts';
+import { asNobody, options, type TestTree, plant, testRepository } from '../trees.ts';
 import { withLinks, withPipes } from '../../core/systemSkips.ts';
 
 /** As PowerShell's `>` and `Out-File -Encoding BigEndianUnicode` write it. */
@@ -52,7 +52,7 @@ for (const [what, content, detail] of unreadable)
     },
   );
 
-async function endsSelection(at: Place, detail: string): Promise<void> {
+async function endsSelection(at: TestTree, detail: string): Promise<void> {
   const subject = join(at.root, '.whiteboxignore');
   await assert.rejects(select(at), { kind: 'ignoreFileUnreadable', data: { subject, detail } });
 }

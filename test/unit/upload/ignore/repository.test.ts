@@ -8,7 +8,7 @@ import {
   isOnOtherHost,
   repositoryAt,
 } from '../../../../src/core/upload/ignore/repository.ts';
-import { plant, plantRepository, testPlace } from '../trees.ts';
+import { plant, plantRepository, testTree } from '../trees.ts';
 
 const home = 'C:\\Users\\me';
 const wsl = '\\\\wsl.localhost\\Ubuntu\\home\\me\\app\\vendor\\lib';
@@ -37,7 +37,7 @@ test('a path on another host or share is remote, on Windows', () => {
 });
 
 test('a repository with its git folder elsewhere is a repository, and nothing is read from there', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const away = join(at.home, 'away');
   const isElsewhere = (path: string, known: readonly string[]): boolean => {
     assert.ok(known.includes(at.home));
@@ -64,7 +64,7 @@ test('a repository with its git folder elsewhere is a repository, and nothing is
 });
 
 test('rules and included configuration on another host are an error', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(at.root);
   const repository = await repositoryAt(at.root, at.surroundings);
   const away = resolve(at.home, '/away');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leftOut, paths, select } from '../selecting.ts';
-import { gitSelects, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+import { gitSelects, plant, plantRepository, testTree, testRepository } from '../trees.ts';
 
 const names = [
   ...['a', 'b', 'ab', 'abc', 'abab', 'Cd', 'ce', 'é', 'éx', 'n1', 'n2', 'n9', '.env', '#note', '!mark', 'c d', '[a', 'a['],
@@ -27,7 +27,7 @@ const plain = [
 ]; // prettier-ignore
 
 test('F12 F15 F16 rules of every kind exclude the same files as in git, each in its own folder', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   for (const [index, rules] of plain.entries()) {
     const files = Object.fromEntries(names.map((name) => [`${index}/${name}`, '']));
     plant(at.root, { ...files, [`${index}/.gitignore`]: rules });
@@ -63,7 +63,7 @@ test('F15 `name**/` is `name*/`, as Git reads it since 2.52, whatever the versio
 });
 
 test('F16 a folder with a .gitignore that is too large is excluded entirely', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, {
     a: '',
     'b/.gitignore': Array.from({ length: 20_001 }, (_, index) => `n${index}`).join('\n'),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit } from '../selecting.ts';
-import { gitSelects, options, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+import { gitSelects, options, plant, plantRepository, testTree, testRepository } from '../trees.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
 test('F1 the deepest rule wins', async (t) => {
@@ -147,7 +147,7 @@ test('F19 a folder that its repository ignores is excluded entirely', async (t) 
 });
 
 test('F20 without a repository the same ignore files apply', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, {
     '.gitignore': '*.log\n',
     'a.log': '',

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { select } from '../selecting.ts';
-import { plant, plantRepository, testPlace } from '../trees.ts';
+import { plant, plantRepository, testTree } from '../trees.ts';
 
 /** Sets of every kind; `é` and what follows are several bytes. */
 const sets = [
@@ -28,7 +28,7 @@ test(
   'F166 a set matches the same bytes as in Git',
   { skip: process.platform !== 'linux' && 'elsewhere a name is not any bytes' },
   async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     const names = bytes.map((byte) => Buffer.of(0x78, byte, 0x79));
     for (const [index, set] of sets.entries()) {
       plant(at.root, { [`${index}/.gitignore`]: `x${set}y\n`, [`${index}/xy`]: '', [`${index}/a/xy`]: '' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { leftOut, paths } from '../selecting.ts';
 import { git, gitTracksIgnored, named } from '../tracking.ts';
-import { asNobody, options, type Place, plant, plantRepository, testPlace } from '../trees.ts';
+import { asNobody, options, type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { withLinks, withPipes, withRights } from '../../core/systemSkips.ts';
 
@@ -24,15 +24,15 @@ const tracked = ['app.js', 'kept.log', 'dist/one.js', 'dist/lib/three.js'];
 const ignored = ['dist/lib/three.js', 'dist/one.js', 'kept.log'];
 
 /** A repository that tracks some ignored files. */
-function repository(t: TestContext, ...init: string[]): Place {
-  const at = testPlace(t);
+function repository(t: TestContext, ...init: string[]): TestTree {
+  const at = testTree(t);
   git(at, ['init', '-q', ...init]);
   plant(at.root, files);
   git(at, ['add', '-f', '--', '.gitignore', ...tracked]);
   return at;
 }
 
-const indexOf = (at: Place): string => join(at.root, '.git/index');
+const indexOf = (at: TestTree): string => join(at.root, '.git/index');
 
 test('F5 F167 ignored files that Git tracks are excluded and named with the rule; only the user includes them', async (t) => {
   const at = repository(t);
@@ -98,7 +98,7 @@ test('F167 a subfolder, and one that is ignored as a whole, name the files that 
 });
 
 test('F167 an included nested repository names its own tracked files', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const nested = join(at.root, 'vendor/lib');
   git(at, ['init', '-q']);
   mkdirSync(nested, { recursive: true });
@@ -159,26 +159,26 @@ test('F167 where Git ignores case, so do the names of tracked files', async (t) 
 });
 
 for (const [what, prepare] of [
-  ['version 3, with an intent to add', (at: Place) => git(at, ['add', '-f', '-N', 'new.log'])],
+  ['version 3, with an intent to add', (at: TestTree) => git(at, ['add', '-f', '-N', 'new.log'])],
   [
     'unmerged files',
-    (at: Place) => {
+    (at: TestTree) => {
       const blob = git(at, ['hash-object', '-w', 'app.js']).trim();
       const stages = [1, 2, 3].map((stage) => `100644 ${blob} ${String(stage)}\tkept.log\n`);
       git(at, ['update-index', '--index-info'], at.root, `0 ${blob}\tkept.log\n${stages.join('')}`);
     },
   ],
-  ['files that a sparse checkout leaves out', (at: Place) => makeSparse(at, 'dist')],
+  ['files that a sparse checkout leaves out', (at: TestTree) => makeSparse(at, 'dist')],
   [
     'folders that stand for their files',
-    (at: Place) => {
+    (at: TestTree) => {
       makeSparse(at, '--sparse-index', 'dist/lib');
       assert.ok(readFileSync(indexOf(at)).includes('sdir'));
     },
   ],
   [
     'no checksum',
-    (at: Place) => {
+    (at: TestTree) => {
       const content = readFileSync(indexOf(at));
       writeFileSync(indexOf(at), content.fill(0, content.length - 20));
     },
@@ -224,19 +224,19 @@ function signed(content: Buffer): Buffer {
 }
 
 /** Writes a changed index, with a checksum that fits. */
-function change(at: Place, content: Buffer, act: (content: Buffer) => unknown): void {
+function change(at: TestTree, content: Buffer, act: (content: Buffer) => unknown): void {
   act(content);
   writeFileSync(indexOf(at), signed(content));
 }
 
 /** Puts a named pipe, or a folder, where the index was. */
-function replaceIndex(at: Place, program: 'mkfifo' | 'mkdir'): void {
+function replaceIndex(at: TestTree, program: 'mkfifo' | 'mkdir'): void {
   rmSync(indexOf(at));
   spawnSync(program, [indexOf(at)]);
 }
 
 /** A checkout of one folder; `far` is out of it. */
-function makeSparse(at: Place, ...set: readonly string[]): void {
+function makeSparse(at: TestTree, ...set: readonly string[]): void {
   plant(at.root, { 'far/x.log': '' });
   git(at, ['add', '-f', 'far']);
   git(at, ['commit', '-q', '-m', 'invented']);
@@ -244,7 +244,7 @@ function makeSparse(at: Place, ...set: readonly string[]): void {
 }
 
 /** Each change of a good index, and what is then said of it. */
-const problems: readonly (readonly [string, string, (at: Place, content: Buffer) => void])[] = [
+const problems: readonly (readonly [string, string, (at: TestTree, content: Buffer) => void])[] = [
   ['is split', 'split', (at) => git(at, ['update-index', '--split-index'])],
   [
     'is split, with replaced entries',
@@ -325,7 +325,7 @@ test('F167 an index that may not be read names none, and says so', withRights, a
 });
 
 test('F6 F167 a repository without an index, or a folder without a repository, names none', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, files);
   assert.deepEqual(await named(at), { tracked: [], problems: [] });
   git(at, ['init', '-q']);

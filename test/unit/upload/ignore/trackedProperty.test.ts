@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { git, gitTracksIgnored, named } from '../tracking.ts';
-import { makePlace, plant } from '../trees.ts';
+import { makeLocation, plant } from '../trees.ts';
 
 const name = fc.constantFrom('a', 'b', 'a-', 'a.log', 'é', 'x y', 'a'.repeat(120));
 const rule = fc
@@ -41,7 +41,7 @@ const repository = fc.record({
 
 test('F167 files named as tracked, though ignored, are those of git, for random repositories and indexes', async () => {
   const property = fc.asyncProperty(repository, async (drawn) => {
-    const at = makePlace();
+    const at = makeLocation();
     try {
       git(at, ['init', '-q', `--object-format=${drawn.objectFormat}`]);
       let top = at.root;

@@ -14,7 +14,7 @@ import {
   type Content,
   githubToken,
   invented,
-  place,
+  tree,
   seedOf,
   select,
   workerFile,
@@ -25,13 +25,13 @@ import { tableTokens } from './secretSeeds.ts';
 import { withPipes } from '../../core/systemSkips.ts';
 
 async function check(t: TestContext, content: Content, more: Partial<SecretCheckOptions> = {}) {
-  const root = place(t, content);
+  const root = tree(t, content);
   return checkApart({ root, files: select(root, Object.keys(content)), ...more });
 }
 
 const sha256 = (content: string): string => hash('sha256', content, 'hex');
 const rulesOf = (suspicions: readonly Suspicion[]): string[] => suspicions.map(({ rule }) => rule);
-const placesOf = (suspicions: readonly Suspicion[]): string[] =>
+const locationsOf = (suspicions: readonly Suspicion[]): string[] =>
   suspicions.map(({ path, line }) => `${path}:${line}`);
 
 /** The longest part of the secret that is shown. */
@@ -116,7 +116,7 @@ test('credentials are found in UTF-16 and after a BOM, with any line ends', asyn
     'japanese.ts': `// ${'日本語'.repeat(50)}\n${githubToken.content}\n`,
   });
   assert.deepEqual(
-    placesOf(suspicions),
+    locationsOf(suspicions),
     'bom.ts:2 crlf.ts:2 utf16be.ts:2 utf16le.ts:2 utf16-without-bom.ts:2 japanese.ts:2'.split(' '),
   );
 });
@@ -227,7 +227,7 @@ test('large files are scanned to their end, once, wherever a credential is', asy
   content['umlauts.txt'] = `${'ä\n'.repeat(200_000)}${githubToken.content}`;
   content['end.txt'] = `${'line\n'.repeat(400_000)}${githubToken.content}`;
   const { suspicions } = await check(t, content);
-  assert.deepEqual(placesOf(suspicions), [
+  assert.deepEqual(locationsOf(suspicions), [
     ...Object.keys(content)
       .filter((path) => path.startsWith('at'))
       .map((path) => `${path}:2`),
@@ -248,7 +248,7 @@ test('a binary file is judged by its name only; empty files and public certifica
 });
 
 test('unreadable files are named, and links are not followed', withPipes, async (t) => {
-  const root = place(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
+  const root = tree(t, { 'outside.ts': githubToken.content, 'fine.ts': githubToken.content });
   plant(root, { 'link.ts': { link: 'outside.ts' } });
   assert.equal(spawnSync('mkfifo', [join(root, 'pipe.ts')]).status, 0);
   const files = select(root, ['link.ts', 'pipe.ts', 'gone.ts', 'fine.ts']);
@@ -264,7 +264,7 @@ test('unreadable files are named, and links are not followed', withPipes, async 
 });
 
 test('any number of workers gives the same results in file order, and counts every byte', async (t) => {
-  const root = place(t, {});
+  const root = tree(t, {});
   const paths = Array.from({ length: 1000 }, (_, index) => `f${index}.ts`);
   const withToken = paths.filter((_, index) => index % 10 === 0);
   const harmless = paths.filter((_, index) => index % 10 !== 0);

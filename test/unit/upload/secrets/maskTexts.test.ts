@@ -45,8 +45,8 @@ test('F180 a credential is masked under a longer name, URL-encoded, and as the n
     path.startsWith('table') ? [[content.slice(6, -3), secret] as const] : [],
   );
   assert.ok(tokens.length > 150);
-  const places = tokens.map(([token]) => ({ path: `src/${token}.ts`, [`lib/${token}`]: 1 }));
-  const masked = JSON.stringify(await mask(places));
+  const locations = tokens.map(([token]) => ({ path: `src/${token}.ts`, [`lib/${token}`]: 1 }));
+  const masked = JSON.stringify(await mask(locations));
   assert.deepEqual(
     tokens.filter(([, secret]) => masked.includes(secret.slice(0, 8)) || masked.includes(secret.slice(-8))),
     [],

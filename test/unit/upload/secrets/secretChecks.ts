@@ -8,7 +8,7 @@ import type { Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts'
 import type { SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { randomOf } from '../../../torture/seededValues.ts';
 import { type Seed, seeds } from './secretSeeds.ts';
-import { plant, testPlace } from '../trees.ts';
+import { plant, testTree } from '../trees.ts';
 
 export const workerFile = new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url);
 
@@ -25,8 +25,8 @@ export function seedOf(rule: string, prefix = ''): Seed {
   return seed;
 }
 
-export function place(t: TestContext, content: Content): string {
-  const { root } = testPlace(t);
+export function tree(t: TestContext, content: Content): string {
+  const { root } = testTree(t);
   plant(root, content);
   return root;
 }

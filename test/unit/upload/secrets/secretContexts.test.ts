@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts';
-import { checkApart, invented, place, select, workerFile } from './secretChecks.ts';
+import { checkApart, invented, tree, select, workerFile } from './secretChecks.ts';
 import type { Seed } from './secretSeeds.ts';
 
 /** What may stand right behind and right before a credential, and is no part of it. */
@@ -62,7 +62,7 @@ function isShown(text: string, { secret }: Seed): boolean {
 
 test('F178 every kind of credential is found beside letters of any script, `_` and what is not drawn', async (t) => {
   const paths = inContexts.map(({ seed }, at) => `${String(at)}/${seed.path}`);
-  const root = place(t, Object.fromEntries(inContexts.map(({ text }, at) => [paths[at] ?? '', text])));
+  const root = tree(t, Object.fromEntries(inContexts.map(({ text }, at) => [paths[at] ?? '', text])));
   const { suspicions } = await checkApart({ root, files: select(root, paths) });
   const found = new Set(suspicions.map(({ path }) => path));
   const missed = inContexts.filter((_, at) => !found.has(paths[at] ?? ''));

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { scanFile, type ScannedFile, type Suspicion } from '../../../../src/core/upload/secrets/scanFile.ts';
 import { memoryKey } from '../../../../src/core/upload/secrets/checkSecrets.ts';
-import { brief, checkApart, githubToken, place, select } from './secretChecks.ts';
+import { brief, checkApart, githubToken, tree, select } from './secretChecks.ts';
 import { onceRead } from '../trees.ts';
 
 const invention: Suspicion = {
@@ -36,7 +36,7 @@ test('F30 a file unchanged since the last check is not read again, except below 
 });
 
 test('a file changed since the last check is read again', async (t) => {
-  const root = place(t, { 'main.ts': githubToken.content });
+  const root = tree(t, { 'main.ts': githubToken.content });
   const memory = new Map<string, ScannedFile>();
   memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
   const { suspicions } = await checkApart({ root, files: select(root, ['main.ts']), memory });
@@ -48,7 +48,7 @@ test('a file changed since the last check is read again', async (t) => {
 
 test('F30 a file changed right after the check, in the same tick and with the same size, is read again', async (t) => {
   const harmless = githubToken.content.replaceAll(/[A-Za-z0-9]/g, 'x');
-  const root = place(t, { 'main.ts': harmless });
+  const root = tree(t, { 'main.ts': harmless });
   // On a busy machine, the check begins long after.
   const soon = Date.now() / 1000 + 600;
   utimesSync(join(root, 'main.ts'), soon, soon);
@@ -62,7 +62,7 @@ test('F30 a file changed right after the check, in the same tick and with the sa
 });
 
 test('F30 a file that changes during the check is checked again', async (t) => {
-  const root = place(t, { 'a.ts': 'harmless();\n'.repeat(10) });
+  const root = tree(t, { 'a.ts': 'harmless();\n'.repeat(10) });
   onceRead(t, () => writeFileSync(join(root, 'a.ts'), githubToken.content));
   const scanned = await scanFile(root, 'a.ts');
   assert.ok('sha256' in scanned);
@@ -71,7 +71,7 @@ test('F30 a file that changes during the check is checked again', async (t) => {
 });
 
 test('a deleted file is forgotten', async (t) => {
-  const root = place(t, {});
+  const root = tree(t, {});
   const memory = new Map<string, ScannedFile>();
   memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
   const check = await checkApart({ root, files: select(root, ['main.ts']), memory });
@@ -90,7 +90,7 @@ test('the check returns the SHA-256 of the scanned content, for text and binary 
     'large.ts': 'two();\n'.repeat(100_000),
     'large.bin': Buffer.alloc(700_001, '\0\x01\x02'),
   };
-  const root = place(t, content);
+  const root = tree(t, content);
   const { hashes } = await checkApart({ root, files: select(root, Object.keys(content)) });
   const expected = Object.entries(content).map(
     ([path, each]) => [path, hash('sha256', each, 'hex')] as const,

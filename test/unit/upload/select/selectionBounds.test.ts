@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { paths, select } from '../selecting.ts';
-import { options, type Place, plant, plantMany, testPlace, testRepository } from '../trees.ts';
+import { options, type TestTree, plant, plantMany, testTree, testRepository } from '../trees.ts';
 
 /** Selects a folder in a child process, which may use ten times `boundMs` of processor time. */
-function within(boundMs: number, at: Place, more: Parameters<typeof options>[1] = {}): unknown {
+function within(boundMs: number, at: TestTree, more: Parameters<typeof options>[1] = {}): unknown {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, 'selectingProcess.ts'), at.root, JSON.stringify(options(at, more))],
@@ -49,7 +49,7 @@ test('F120 a file chosen below folders excluded by one of very many rules is sel
 });
 
 test('F120 a selection with very many rules can be cancelled between two entries', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { '.gitignore': Array.from({ length: 15_000 }, (_, index) => `*${'?*'.repeat(9)}${String(index)}q`).join('\n') }); // prettier-ignore
   plantMany(at.root, Array.from({ length: 300 }, (_, index) => `f${String(index)}`), ''); // prettier-ignore
   // A clock that advances with each call, so that a time slice ends after a few entries on any machine.

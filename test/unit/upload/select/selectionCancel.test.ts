@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { select } from '../selecting.ts';
-import { plantMany, testPlace } from '../trees.ts';
+import { plantMany, testTree } from '../trees.ts';
 
 /** Calls back before each file system query. */
 function onQuestion(t: TestContext, then: (asked: number) => void): () => number {
@@ -27,7 +27,7 @@ for (const [name, cancelledAt, atMost] of [
   ['at its last file', 300, 300],
 ] as const) {
   test(`F29 a selection ends with the signal’s reason if it is cancelled ${name}`, async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     plantMany(
       at.root,
       Array.from({ length: 300 }, (_, index) => `f${index}`),
@@ -45,7 +45,7 @@ for (const [name, cancelledAt, atMost] of [
 
 test('F201 a folder that does not answer is not walked, and a cancel does not wait for it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const at = testPlace(t);
+  const at = testTree(t);
   const folders = new FolderCalls(silent);
   const calls: Pick<FolderCalls, 'ask'> = {
     ask: (folder) => folders.ask(folder, () => new Promise(() => undefined)),

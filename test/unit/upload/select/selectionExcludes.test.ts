@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { leftOut, paths, sameAsGit } from '../selecting.ts';
-import { gitSelects, plant, plantRepository, testPlace, testRepository } from '../trees.ts';
+import { gitSelects, plant, plantRepository, testTree, testRepository } from '../trees.ts';
 
 test('F3 .git/info/exclude applies, and is weaker than .gitignore', async (t) => {
   const at = testRepository(t, {
@@ -22,7 +22,7 @@ test('F3 .git/info/exclude applies, and is weaker than .gitignore', async (t) =>
 });
 
 test('F3 a linked worktree uses the main repository’s info/exclude', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const main = join(dirname(at.root), 'main');
   plantRepository(main);
   plant(main, {
@@ -57,7 +57,7 @@ test('F4 the excludes file of the user’s configuration applies, with ~, includ
 }); // prettier-ignore
 
 test('F4 without a setting, the XDG default applies, also outside a repository', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.home, { '.config/git/ignore': '*.swp\n', 'elsewhere/git/ignore': 'a\n' });
   plant(at.root, { 'a.swp': '', a: '' });
   assert.deepEqual(await paths(at), ['a']);
@@ -91,14 +91,14 @@ test('F4 rules below git’s installation are not treated as missing', async (t)
 });
 
 test('F4 F176 Git for Windows is found for one person or everyone, and / means the folder of its programs', async (t) => {
-  const { surroundings, ...place } = testRepository(t, { a: '', b: '', c: '' });
+  const { surroundings, ...tree } = testRepository(t, { a: '', b: '', c: '' });
   const env = {
     ...surroundings.env,
-    LOCALAPPDATA: join(place.home, 'local'),
-    PROGRAMFILES: join(place.home, 'programs'),
+    LOCALAPPDATA: join(tree.home, 'local'),
+    PROGRAMFILES: join(tree.home, 'programs'),
     GIT_CONFIG_NOSYSTEM: undefined,
   };
-  const at = { ...place, surroundings: { ...surroundings, env, platform: 'win32' as const } };
+  const at = { ...tree, surroundings: { ...surroundings, env, platform: 'win32' as const } };
   for (const [folder, names] of [
     ['programs/Git', { 'etc/gitconfig': '[core]\n\texcludesFile = /rules\n', 'mingw64/rules': 'a\n' }],
     [
@@ -106,7 +106,7 @@ test('F4 F176 Git for Windows is found for one person or everyone, and / means t
       { 'etc/gitconfig': '[core]\n\texcludesFile = /other\n', 'clangarm64/other': 'b\n' },
     ],
   ] as const) {
-    await rm(join(place.home, 'programs'), { recursive: true, force: true });
+    await rm(join(tree.home, 'programs'), { recursive: true, force: true });
     const files = Object.entries(names).map(([name, text]) => [`${folder}/${name}`, text]);
     plant(at.home, Object.fromEntries(files) as Record<string, string>);
     assert.deepEqual(await paths(at), folder.startsWith('local') ? ['a', 'c'] : ['b', 'c']);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { gitSelects, makePlace, options, plant, plantRepository } from '../trees.ts';
+import { gitSelects, makeLocation, options, plant, plantRepository } from '../trees.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
 /** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */
@@ -124,21 +124,21 @@ function plantTree(root: string, { files, folder, ignoreFiles }: Tree): void {
 test('a selection equals what git would add, for random trees with random ignore files', async () => {
   await fc.assert(
     fc.asyncProperty(tree, async (tree) => {
-      const place = makePlace();
+      const planted = makeLocation();
       try {
-        plantRepository(place.root, `\tignorecase = ${String(tree.ignoreCase)}\n`);
-        plantTree(place.root, tree);
-        plant(place.root, { '.git/info/exclude': tree.infoExclude });
-        plant(place.home, { '.config/git/ignore': tree.excludesFile });
-        const folder = [place.root, ...tree.folder].join('/');
-        const { files } = await selectFiles(folder, options(place));
+        plantRepository(planted.root, `\tignorecase = ${String(tree.ignoreCase)}\n`);
+        plantTree(planted.root, tree);
+        plant(planted.root, { '.git/info/exclude': tree.infoExclude });
+        plant(planted.home, { '.config/git/ignore': tree.excludesFile });
+        const folder = [planted.root, ...tree.folder].join('/');
+        const { files } = await selectFiles(folder, options(planted));
         const ours = files.map(({ path }) => path);
         // Nothing in the repository overrides the user's excludes file.
-        const gits = new Set(gitSelects(place, folder, join(place.home, '.config/git/ignore')));
-        const expected = gitSelects(place, folder).filter((path) => gits.has(path));
+        const gits = new Set(gitSelects(planted, folder, join(planted.home, '.config/git/ignore')));
+        const expected = gitSelects(planted, folder).filter((path) => gits.has(path));
         assert.deepEqual(ours, expected);
       } finally {
-        place.remove();
+        planted.remove();
       }
     }),
     { numRuns: runs, ...replay },

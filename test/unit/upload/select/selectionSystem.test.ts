@@ -3,9 +3,9 @@ import fs, { type Dirent, type PathLike } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join, sep } from 'node:path';
 import { describe, mock, test } from 'node:test';
-import { findOwners } from '../../../../src/core/findings/place/owners.ts';
+import { findOwners } from '../../../../src/core/findings/location/owners.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { options, plant, plantRepository, testPlace } from '../trees.ts';
+import { options, plant, plantRepository, testTree } from '../trees.ts';
 
 /** Replaces a function of `node:fs` during `act`, also in modules that are loaded. */
 async function whileReplaced<T>(
@@ -54,8 +54,8 @@ function whileLost<T>(folder: string, act: () => Promise<T>): Promise<T> {
 
 describe('F176 the selection on Windows', () => {
   test('takes entries that are reported as links for what they are, above all ignore files', async (t) => {
-    const place = testPlace(t);
-    const { root } = place;
+    const tree = testTree(t);
+    const { root } = tree;
     plant(root, {
       '.gitignore': 'secret.txt\n',
       '.whiteboxignore': 'more.txt\n',
@@ -63,7 +63,7 @@ describe('F176 the selection on Windows', () => {
       'more.txt': '',
       'src/a.ts': '',
     });
-    const { files } = await whileAllAreLinks(() => selectFiles(root, options(place)));
+    const { files } = await whileAllAreLinks(() => selectFiles(root, options(tree)));
     assert.deepEqual(
       files.map(({ path }) => path),
       ['.gitignore', '.whiteboxignore', 'src/a.ts'],
@@ -71,11 +71,11 @@ describe('F176 the selection on Windows', () => {
   });
 
   test('goes on while the home does not answer, and so does the search for owners', async (t) => {
-    const place = testPlace(t);
-    const { root, home } = place;
+    const tree = testTree(t);
+    const { root, home } = tree;
     plantRepository(root);
     plant(root, { 'a.ts': '', CODEOWNERS: '* @team\n' });
-    const { files } = await whileLost(home, () => selectFiles(root, options(place)));
+    const { files } = await whileLost(home, () => selectFiles(root, options(tree)));
     assert.ok(files.some(({ path }) => path === 'a.ts'));
     const file = join(root, 'a.ts');
     const { owners } = await whileLost(home, () => findOwners(new Set([file])));
@@ -83,7 +83,7 @@ describe('F176 the selection on Windows', () => {
   });
 
   test('finds the owners of other files while a share does not answer', async (t) => {
-    const [here, lost] = [testPlace(t), testPlace(t)];
+    const [here, lost] = [testTree(t), testTree(t)];
     plantRepository(here.root);
     plant(here.root, { 'a.ts': '', CODEOWNERS: '* @team\n' });
     plant(lost.root, { 'b.ts': '' });

@@ -17,11 +17,11 @@ import { AssessmentError } from '../../../../src/core/errors.ts';
 import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
-import { asNobody, options, plant, plantRepository, testPlace } from '../trees.ts';
+import { asNobody, options, plant, plantRepository, testTree } from '../trees.ts';
 import { withLinks, withOddNames, withPipes, withRights } from '../../core/systemSkips.ts';
 
 test('files have size and mode, in byte order of their paths', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { 'b/c': 'four', 'b-a': '', é: '', '😀': '', '\uffee': '', Z: '', a: '' });
   chmodSync(join(at.root, 'b/c'), 0o750);
   const { files, bytes, root } = await select(at);
@@ -36,7 +36,7 @@ test('files have size and mode, in byte order of their paths', async (t) => {
 });
 
 test('F7 nested repositories and submodules are excluded and reported', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'vendor/lib'));
   plantRepository(join(at.root, '.git/modules/sub'));
@@ -65,7 +65,7 @@ test('F7 nested repositories and submodules are excluded and reported', async (t
 });
 
 test('F7 in a nested repository both its own and the outer rules apply', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'lib'));
   plant(at.root, {
@@ -88,7 +88,7 @@ test(
   'F7 a repository is recognised by any form of HEAD that git accepts',
   { skip: process.platform === 'win32' && 'Git makes no HEAD that is a link there' },
   async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     plantRepository(at.root);
     const heads = {
       link: { link: 'refs/heads/none' },
@@ -106,7 +106,7 @@ test(
 );
 
 test('F113 internal data of version control systems is never sent, whatever is chosen, and all but .git is named', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(at.root);
   plantRepository(join(at.root, 'lib'));
   const data = [
@@ -157,7 +157,7 @@ test('F207 a Git folder stays here and is named, whatever its name, and working 
     ['deep/in/git data', ''],
     ['.bare', '.bare/'],
   ] as const) {
-    const at = testPlace(t);
+    const at = testTree(t);
     plantGitFolder(join(at.root, name));
     plant(at.root, {
       '.git': `gitdir: ./${name}\n`,
@@ -184,7 +184,7 @@ test('F207 a Git folder stays here and is named, whatever its name, and working 
 });
 
 test('F207 of a checkout of the repo tool, .repo stays here and is named; projects go as nested repositories', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { '.repo/manifest.xml': '', '.repo/project.list': '', Makefile: '', 'app/main.c': '' });
   plantRepository(join(at.root, '.repo/repo'));
   plantGitFolder(join(at.root, '.repo/projects/app.git'));
@@ -196,7 +196,7 @@ test('F207 of a checkout of the repo tool, .repo stays here and is named; projec
 });
 
 test('F207 a folder that only looks like a Git folder is sent as Git sends it', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(at.root);
   const files = [
     'a/HEAD',
@@ -216,7 +216,7 @@ test('F207 a folder that only looks like a Git folder is sent as Git sends it', 
 });
 
 test('F7 pointers of Git LFS are counted, and nothing that looks alike', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const pointer = (digits: string): string =>
     `version https://git-lfs.github.com/spec/v1\noid sha256:${'7a'.repeat(32)}\nsize ${digits}\n`;
   plant(at.root, {
@@ -236,7 +236,7 @@ test('F7 pointers of Git LFS are counted, and nothing that looks alike', async (
 });
 
 test('F8 F9 links are reported and not followed, in a loop or to the outside', withLinks, async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.home, { 'private/key': 'secret' });
   plant(at.root, { 'a/b/up': { link: '../..' }, 'a/self': { link: 'self' }, 'a/file': '' });
   plant(at.root, {
@@ -248,7 +248,7 @@ test('F8 F9 links are reported and not followed, in a loop or to the outside', w
 });
 
 test('F10 a folder that becomes a link during the walk is rejected', withLinks, async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.home, { 'private/key': 'secret' });
   plant(at.root, { 'a/inside': '', b: '' });
   const list = fs.readdirSync as (path: string, options?: unknown) => unknown;
@@ -271,7 +271,7 @@ test('F10 a folder that becomes a link during the walk is rejected', withLinks, 
 });
 
 test('F11 FIFOs and sockets are reported and never opened', withPipes, async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { a: '' });
   assert.equal(spawnSync('mkfifo', [join(at.root, 'pipe'), join(at.root, '.gitignore')]).status, 0);
   const server = createServer().listen(join(at.root, 'socket'));
@@ -288,7 +288,7 @@ test(
   'F13 two names that differ in Unicode normalisation are both selected',
   { skip: process.platform === 'darwin' && 'macOS takes both names for one' },
   async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     plantRepository(at.root);
     plant(at.root, {
       'caf\u00e9': '1',
@@ -305,7 +305,7 @@ test(
   'F14 a newline in a name is kept, a name that is not UTF-8 is reported',
   { skip: process.platform !== 'linux' && 'only Linux keeps names that are not UTF-8' },
   async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     plantRepository(at.root);
     plant(at.root, { 'two\nlines': '', '.gitignore': Buffer.from([0x7a, 0xff, 0x0a]) });
     const odd = (...bytes: number[]): Buffer =>
@@ -323,7 +323,7 @@ test(
 );
 
 test('F14 names that would leave the folder on another system are reported', withOddNames, async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { 'C:/x': '', '..\\x': '', '\\x': '', 'a/..\\..\\x': '', 'a:b': '', 'a\\b': '' });
   assert.deepEqual(await paths(at), ['a:b', 'a\\b']);
   assert.deepEqual(await leftOut(at), [
@@ -335,7 +335,7 @@ test('F14 names that would leave the folder on another system are reported', wit
 });
 
 test('F17 F18 no program of a repository runs: commands of its configuration, or one called git', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const marker = join(at.home, 'ran');
   const touch = `touch ${marker}`;
   plantRepository(at.root, `\tfsmonitor = "${touch}"\n\thooksPath = hooks\n\tpager = ${touch}\n`);
@@ -355,7 +355,7 @@ test(
   'an unreadable folder, or one with an unreadable ignore file, is excluded and reported',
   withRights,
   async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     plant(at.root, { a: '', 'locked/x': '', 'half/.gitignore': 'secret\n', 'half/secret': '' });
     chmodSync(join(at.root, 'locked'), 0o000);
     chmodSync(join(at.root, 'half/.gitignore'), 0o000);
@@ -366,7 +366,7 @@ test(
 );
 
 test('a folder reached through a link is selected at its real path', withLinks, async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { a: '' });
   const link = join(at.home, 'link');
   symlinkSync(at.root, link);
@@ -376,7 +376,7 @@ test('a folder reached through a link is selected at its real path', withLinks, 
 });
 
 test('a path that is not a folder is refused', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { a: '' });
   for (const path of [join(at.root, 'a'), join(at.root, 'none')]) {
     await assert.rejects(

@@ -3,11 +3,11 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type SelectOptions, selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { options, type Place, plant, plantRepository, testPlace } from '../trees.ts';
+import { options, type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
 /** The selected paths of a folder inside the workspace folder. */
-async function inside(at: Place, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
+async function inside(at: TestTree, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
   const { files } = await selectFiles(join(at.root, folder), options(at, { within: at.root, ...more }));
   return files.map(({ path }) => path);
 }
@@ -25,7 +25,7 @@ test('F1 a subfolder uses the ignore files of its parents up to the workspace fo
     ['.', { '.gitignore': '*.log\n', '.whiteboxignore': '*.key\n' }, 'app', 'a d.tmp'],
   ];
   for (const [repositories, rules, within, sent] of cases) {
-    const at = testPlace(t);
+    const at = testTree(t);
     for (const folder of repositories.split(' ').filter(Boolean)) plantRepository(join(at.root, folder));
     plant(at.root, { ...files, ...rules });
     const found = await inside(at, 'app/src', { within: within === '' ? undefined : join(at.root, within) });
@@ -34,7 +34,7 @@ test('F1 a subfolder uses the ignore files of its parents up to the workspace fo
 }); // prettier-ignore
 
 test('the patterns of the setting are anchored at the workspace folder, with and without a repository', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   const exclude = [['/app/src/b.log', '/c.key', 'src/d.tmp']];
   plant(at.root, files);
   assert.deepEqual(await inside(at, 'app/src', { exclude }), ['a', 'c.key', 'd.tmp']);
@@ -45,7 +45,7 @@ test('the patterns of the setting are anchored at the workspace folder, with and
 });
 
 test('a subfolder excluded by the workspace folder names the rule', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plant(at.root, { ...files, '.whiteboxignore': 'app/\n' });
   const { leftOut } = await selectFiles(join(at.root, 'app/src'), options(at, { within: at.root }));
   assert.deepEqual(
@@ -58,7 +58,7 @@ test(
   'a workspace folder named by a link contains its subfolders, and an unrelated one does not apply',
   withLinks,
   async (t) => {
-    const at = testPlace(t);
+    const at = testTree(t);
     plant(at.root, { ...files, '.gitignore': '*.log\n' });
     plant(at.home, { '.gitignore': '*\n' });
     const link = join(at.home, 'link');
@@ -71,7 +71,7 @@ test(
 );
 
 test('a subfolder sends only what the whole workspace folder would send', async (t) => {
-  const at = testPlace(t);
+  const at = testTree(t);
   plantRepository(join(at.root, 'app/src'));
   plant(at.root, {
     ...files,

@@ -1,10 +1,10 @@
 import type { Log, Region } from 'sarif';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
-import { mainPlacesOf, type Place } from '../../finding.ts';
-import { readSent } from '../../place/sentFiles.ts';
+import { mainLocationsOf, type Location } from '../../finding.ts';
+import { readSent } from '../../location/sentFiles.ts';
 import type { DetailedFinding, ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isSettled, needsNote } from '../../triage/triage.ts';
-import type { AssessedPlace, AssessedPlaces } from './assessedPlaces.ts';
+import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
 import { type ExportTool, locationIn, type LogFolder, sourceRoot, toLog } from './sarif.ts';
 
 /** Limits that GitHub documents in “SARIF support for code scanning”. */
@@ -38,9 +38,9 @@ export interface AssessedRepository {
 interface CodeScanningSource {
   readonly source: ShownRun;
   readonly listed: readonly DetailedFinding[];
-  readonly assessed: AssessedPlaces;
+  readonly assessed: AssessedLocations;
   readonly repository: AssessedRepository;
-  readonly mainFile: AssessedPlace;
+  readonly mainFile: AssessedLocation;
 }
 
 const firstLine: Region = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
@@ -52,25 +52,25 @@ export function toCodeScanning(
 ): Log {
   const { run } = source;
   const { folders, uri, commit } = repository;
-  const inMainFile: Place = { path: mainFile.path };
-  const places = new Map([...assessed, [inMainFile, mainFile]]);
-  const mains = new Set([inMainFile, ...listed.flatMap(({ finding }) => mainPlacesOf(finding).slice(0, 1))]);
-  const locate = (place: Place) => {
-    const found = places.get(place);
+  const inMainFile: Location = { path: mainFile.path };
+  const locations = new Map([...assessed, [inMainFile, mainFile]]);
+  const mains = new Set([inMainFile, ...listed.flatMap(({ finding }) => mainLocationsOf(finding).slice(0, 1))]);
+  const locate = (location: Location) => {
+    const found = locations.get(location);
     const artifactLocation = locationIn(folders, found);
-    // Of the other places, those without a line say nothing.
-    const region = found?.region ?? (mains.has(place) ? firstLine : undefined);
+    // Of the other locations, those without a line say nothing.
+    const region = found?.region ?? (mains.has(location) ? firstLine : undefined);
     return artifactLocation && region && { artifactLocation, region };
   };
   const all = listed.map((shown) => {
     const { finding, details } = shown;
-    const [main] = mainPlacesOf(finding);
+    const [main] = mainLocationsOf(finding);
     if (main !== undefined && locate(main) !== undefined) return shown;
     const note = 'This finding names no file of this repository, so it is shown at this file.';
     const description = `${details.description}\n\n${note}`.trim();
     return {
       ...shown,
-      finding: { ...finding, places: [inMainFile, ...finding.places] },
+      finding: { ...finding, locations: [inMainFile, ...finding.locations] },
       details: { ...details, description },
     };
   });
@@ -82,7 +82,7 @@ export function toCodeScanning(
         ? undefined
         : [{ repositoryUri: uri, revisionId: commit, mappedTo: { uriBaseId: sourceRoot } }],
   };
-  return toLog(source, tool, { all, assessed: places, locate, ofRun });
+  return toLog(source, tool, { all, assessed: locations, locate, ofRun });
 }
 
 /** It stands for the repository: the file that tells about it, else the first one. */
@@ -90,7 +90,7 @@ export async function readMainFile(
   run: Run,
   { folders }: AssessedRepository,
   runFolder: string,
-): Promise<AssessedPlace> {
+): Promise<AssessedLocation> {
   const names = new Set(folders.map(({ folder }) => folder));
   const sent = (await readSent(run, runFolder)).flatMap((files) => [...(files?.values() ?? [])]);
   const files = sent.filter(({ folder }) => names.has(folder));

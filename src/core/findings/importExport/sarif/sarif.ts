@@ -1,7 +1,7 @@
 import type {
   Artifact,
   ArtifactLocation,
-  Location,
+  Location as SarifLocation,
   Log,
   Notification,
   PhysicalLocation,
@@ -13,15 +13,15 @@ import { coverageOf } from '../../../upload/choose/coverage.ts';
 import { runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/result.ts';
-import { flowOf, mainPlacesOf, type Place, toPlainFinding } from '../../finding.ts';
+import { flowOf, mainLocationsOf, type Location, toPlainFinding } from '../../finding.ts';
 import type { DetailedFinding, DetailedRun, ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote, toDecision, type TriageDecision } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
-import type { AssessedPlace, AssessedPlaces } from './assessedPlaces.ts';
+import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
 /*
- * Both forms of SARIF 2.1.0 say what was assessed: places and hashes are those of the sent text.
+ * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the sent text.
  * This form has everything, and paths from the assessed folder; of several folders, each is one
  * below the base. `codeScanning` has what GitHub accepts, and paths from the root of a repository.
  * Sections are those of the standard.
@@ -41,8 +41,8 @@ export interface LogFolder {
 
 interface LogForm {
   readonly all: readonly DetailedFinding[];
-  readonly assessed: AssessedPlaces;
-  readonly locate: (place: Place) => PhysicalLocation | undefined;
+  readonly assessed: AssessedLocations;
+  readonly locate: (location: Location) => PhysicalLocation | undefined;
   readonly more?: (shown: DetailedFinding) => Partial<Result>;
   readonly ofRun?: Partial<Run>;
 }
@@ -50,7 +50,7 @@ interface LogForm {
 export const sourceRoot = '%SRCROOT%';
 
 /** The same findings always give the same text. */
-export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: ExportTool): Log {
+export function toSarif(source: DetailedRun, assessed: AssessedLocations, tool: ExportTool): Log {
   const { targets } = source.run;
   const all = [...source.shown, ...(source.absent ?? [])];
   // Verdicts and suppressions are on all results or on none (3.27.23 and 3.27.24).
@@ -60,15 +60,15 @@ export function toSarif(source: DetailedRun, assessed: AssessedPlaces, tool: Exp
   const folders = targets.map((target) => ({ ...target, path: targets.length === 1 ? '' : target.name }));
   const quotes = new Map(
     all.flatMap(({ finding, details }) =>
-      finding.places.map((place, at) => [place, details.places[at]?.snippet] as const),
+      finding.locations.map((location, at) => [location, details.locations[at]?.snippet] as const),
     ),
   );
-  const locate: LogForm['locate'] = (place) => {
-    const { startLine, endLine, startColumn, endColumn } = place;
-    const [found, text] = [assessed.get(place), quotes.get(place)];
+  const locate: LogForm['locate'] = (location) => {
+    const { startLine, endLine, startColumn, endColumn } = location;
+    const [found, text] = [assessed.get(location), quotes.get(location)];
     const snippet = text === undefined ? undefined : { text };
     return {
-      artifactLocation: locationIn(folders, found) ?? { uri: toRelativeUri(found?.path ?? place.path) },
+      artifactLocation: locationIn(folders, found) ?? { uri: toRelativeUri(found?.path ?? location.path) },
       region: startLine === undefined ? undefined : { startLine, endLine, startColumn, endColumn, snippet },
     };
   };
@@ -106,7 +106,7 @@ function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']>
 /** Undefined for what lies outside the folders. */
 export function locationIn(
   folders: readonly LogFolder[],
-  found: AssessedPlace | undefined,
+  found: AssessedLocation | undefined,
 ): ArtifactLocation | undefined {
   const base = found && folders.find(({ folder }) => isSamePath(folder, found.folder));
   return base && { uri: toRelativeUri(`${base.path}/${found.path}`), uriBaseId: sourceRoot };
@@ -119,9 +119,9 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
     toRuleId,
   );
   const ruleIds = [...rules.keys()];
-  const toLocation = (place: Place): Location | undefined => {
-    const physicalLocation = locate(place);
-    const { label = '' } = place;
+  const toLocation = (location: Location): SarifLocation | undefined => {
+    const physicalLocation = locate(location);
+    const { label = '' } = location;
     const message = label === '' ? undefined : { text: escapeMessage(label) };
     // A path of only `..` names no file.
     return physicalLocation?.artifactLocation?.uri ? { physicalLocation, message } : undefined;
@@ -130,13 +130,13 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
   const results = all.map((shown, at): Result => {
     const { finding, details, fingerprint } = shown;
     const ruleId = toRuleId(finding);
-    const [main, ...further] = mainPlacesOf(finding);
-    const isRelated = (place: Place): boolean =>
-      place.role === 'evidence' || place.role === 'related' || further.includes(place);
-    const related = finding.places.filter(isRelated).flatMap((place) => toLocation(place) ?? []);
-    const steps = flowOf(finding).flatMap((place) => {
-      const location = toLocation(place);
-      return location === undefined ? [] : [{ kinds: [place.role ?? 'step'], location }];
+    const [main, ...further] = mainLocationsOf(finding);
+    const isRelated = (location: Location): boolean =>
+      location.role === 'evidence' || location.role === 'related' || further.includes(location);
+    const related = finding.locations.filter(isRelated).flatMap((location) => toLocation(location) ?? []);
+    const steps = flowOf(finding).flatMap((location) => {
+      const target = toLocation(location);
+      return target === undefined ? [] : [{ kinds: [location.role ?? 'step'], location: target }];
     });
     return {
       ruleId,
@@ -157,10 +157,10 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
   // Of this run only: an earlier one may have been sent other bytes.
   const files = all
     .filter((shown) => shown.run.id === run.id)
-    .flatMap(({ finding }) => finding.places)
-    .flatMap((place): Artifact[] => {
-      const [sha256, location] = [assessed.get(place)?.sha256, locate(place)?.artifactLocation];
-      return sha256 && location ? [{ location, hashes: { 'sha-256': sha256 } }] : [];
+    .flatMap(({ finding }) => finding.locations)
+    .flatMap((location): Artifact[] => {
+      const [sha256, target] = [assessed.get(location)?.sha256, locate(location)?.artifactLocation];
+      return sha256 && target ? [{ location: target, hashes: { 'sha-256': sha256 } }] : [];
     });
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
@@ -191,9 +191,9 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
  * GitHub merges results with the same rule, file, and hash: a hash that two results of a rule share
  * is replaced by the fingerprint.
  */
-function hashesOf(all: readonly DetailedFinding[], assessed: AssessedPlaces): readonly string[] {
+function hashesOf(all: readonly DetailedFinding[], assessed: AssessedLocations): readonly string[] {
   const rows = all.map(({ finding, fingerprint }) => {
-    const [main] = mainPlacesOf(finding);
+    const [main] = mainLocationsOf(finding);
     const digits = fingerprint.replace(/^\d+:/, '').slice(0, 16);
     return { rule: toRuleId(finding), hash: main && assessed.get(main)?.hash, digits };
   });

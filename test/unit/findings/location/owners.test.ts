@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/place/owners.ts';
+import { findOwners, ownersOf, parseOwners } from '../../../../src/core/findings/location/owners.ts';
 import { finding, setUpFindings } from '../findingFixture.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
@@ -217,7 +217,7 @@ describe('CODEOWNERS', () => {
     assert.deepEqual([...owners.values(), isPartial], ['unknown', ['@a'], true]);
   });
 
-  test('F160 gives a finding the owners of its main place, by the current file', async (t) => {
+  test('F160 gives a finding the owners of its main location, by the current file', async (t) => {
     const fixture = await setUpFindings(t, 'shop');
     const root = join(fixture.root, 'shop');
     await layOut(root, { CODEOWNERS: 'a.js @ana\n![x] @b' });

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { findSent } from '../../../../src/core/findings/place/resolver.ts';
+import { findSent } from '../../../../src/core/findings/location/resolver.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { asSent, files, findIn, locatorIn } from './locating.ts';
@@ -36,7 +36,7 @@ test('F110 F173 paths are found the same way where it is known what was sent, an
     'src/注文.py': 'src/注文.py',
     '': '(none)',
     '/': '(none)',
-    './.': '(none)',
+    '../place': '(none)',
     src: '(none)',
     'src/missing.py': '(none)',
     '/etc/missing.py': '(none)',
@@ -167,11 +167,11 @@ test('F122 10,000 paths of 20,000 files, and paths of thousands of segments, tak
     [many, found.map((_, at) => `/sandbox/run-${String(at)}/${pathOf(at)}`), found],
     [deep, deep.map((path) => `b/${path}`), deep.map(() => undefined)],
   ] as const) {
-    const places = reported.map((path) => ({ path }));
+    const locations = reported.map((path) => ({ path }));
     const targets = [{ folder: '/no/such/folder', name: 'shop' }];
-    const { sentFile } = findSent(targets, [asSent(sent)], places);
+    const { sentFile } = findSent(targets, [asSent(sent)], locations);
     const before = cpuMs();
-    const files = places.map(sentFile);
+    const files = locations.map(sentFile);
     const ms = cpuMs() - before;
     const found = files.map((each) => (typeof each === 'object' ? each.path : undefined));
     assert.deepEqual(found, expected);
@@ -189,8 +189,8 @@ test('F73 a path that one folder has as it is, and another at the end of a longe
 test('a path with the number of its archive is resolved alike with and without the list of sent files', () => {
   const targets = [{ folder: '/shop', name: 'shop' }];
   const pathOf = (path: string, sent: readonly string[] | undefined): string => {
-    const place = { path, targetIndex: 0 };
-    return findSent(targets, [sent && asSent(sent)], [place]).sentPath(place).path;
+    const location = { path, targetIndex: 0 };
+    return findSent(targets, [sent && asSent(sent)], [location]).sentPath(location).path;
   };
   for (const [reported, known, unknown] of [
     ['./0/src/a.ts', 'src/a.ts', 'src/a.ts'],

@@ -1,11 +1,11 @@
 import type { Region } from 'sarif';
 import { splitLines } from '../../drift/lineText.ts';
-import type { Place } from '../../finding.ts';
-import { readAsSent } from '../../place/sentFiles.ts';
-import { localPlaceOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
+import type { Location } from '../../finding.ts';
+import { readAsSent } from '../../location/sentFiles.ts';
+import { localLocationOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
 
 /** `folder` is as the run's target names it, and `path` is relative to it. */
-export interface AssessedPlace {
+export interface AssessedLocation {
   readonly folder: string;
   readonly path: string;
   readonly sha256?: string | undefined;
@@ -15,49 +15,49 @@ export interface AssessedPlace {
   readonly hash?: string | undefined;
 }
 
-export type AssessedPlaces = ReadonlyMap<Place, AssessedPlace>;
+export type AssessedLocations = ReadonlyMap<Location, AssessedLocation>;
 
 /** Lines are those of the result, in the text that the finding's own run was sent. */
-export async function readAssessedPlaces(
+export async function readAssessedLocations(
   findings: readonly ShownFinding[],
   runFolderOf: (runId: string) => string,
-): Promise<AssessedPlaces> {
+): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
-    shown.finding.places.flatMap((place, at) => {
+    shown.finding.locations.flatMap((location, at) => {
       // Without a sent file, there is one here if it is not known what was sent, or if a person mapped its path.
-      const file = shown.sent[at] ?? localPlaceOf(place, shown);
-      return file === undefined ? [] : [{ place, file, run: shown.run.id, sent: sentFileOf(place, shown) }];
+      const file = shown.sent[at] ?? localLocationOf(location, shown);
+      return file === undefined ? [] : [{ location, file, run: shown.run.id, sent: sentFileOf(location, shown) }];
     }),
   );
   const byFile = Map.groupBy(all, ({ run, file }) => [run, file.folder, file.path].join('\0'));
-  const assessed = new Map<Place, AssessedPlace>();
+  const assessed = new Map<Location, AssessedLocation>();
   for (const inFile of byFile.values()) {
     const [{ run, sent } = { run: '', sent: undefined }] = inFile;
     // GitHub reads every file as UTF-8, with its byte order mark.
     const text = sent && (await readAsSent(runFolderOf(run), sent))?.toString('utf8');
     const lines = text === undefined ? [] : splitLines(text);
-    const hashes = hashLines(text ?? '', new Set(inFile.map(({ place }) => place.startLine)));
+    const hashes = hashLines(text ?? '', new Set(inFile.map(({ location }) => location.startLine)));
     for (const {
-      place,
+      location,
       file: { folder, path },
     } of inFile) {
-      const { startLine } = place;
+      const { startLine } = location;
       const isInText = startLine !== undefined && startLine <= lines.length;
-      const region = startLine === undefined ? undefined : toRegion(startLine, place, isInText ? lines : []);
+      const region = startLine === undefined ? undefined : toRegion(startLine, location, isInText ? lines : []);
       const hash = isInText ? hashes.get(startLine) : undefined;
-      assessed.set(place, { folder, path, sha256: sent?.sha256, region, hash });
+      assessed.set(location, { folder, path, sha256: sent?.sha256, region, hash });
     }
   }
   return assessed;
 }
 
-function toRegion(startLine: number, place: Place, lines: readonly string[]): Region {
+function toRegion(startLine: number, location: Location, lines: readonly string[]): Region {
   if (lines.length === 0) return { startLine, startColumn: 1, endLine: startLine, endColumn: 2 };
   const pastEnd = (line: number): number => (lines[line - 1]?.length ?? 0) + 1;
-  const endLine = Math.min(place.endLine ?? startLine, lines.length);
-  const { startColumn: reported = 1 } = place;
+  const endLine = Math.min(location.endLine ?? startLine, lines.length);
+  const { startColumn: reported = 1 } = location;
   const startColumn = reported < pastEnd(startLine) ? reported : 1;
-  const endColumn = Math.min(place.endColumn ?? Infinity, pastEnd(endLine));
+  const endColumn = Math.min(location.endColumn ?? Infinity, pastEnd(endLine));
   const isBackward = startLine === endLine && endColumn <= startColumn;
   return { startLine, startColumn, endLine, endColumn: isBackward ? pastEnd(endLine) : endColumn };
 }

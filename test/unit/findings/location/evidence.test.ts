@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { checkEvidence, leastOf, type RunSource } from '../../../../src/core/findings/place/evidence.ts';
+import { checkEvidence, leastOf, type RunSource } from '../../../../src/core/findings/location/evidence.ts';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
@@ -155,8 +155,8 @@ async function checkMany(t: TestContext, isSentKnown: boolean, maxMs?: number) {
       return { text: bytes.toString('utf8'), isExact: true };
     },
   };
-  const places = lines.map((line) => ({ path: 'a.js', startLine: 1, snippet: line.slice(1) }));
-  const checked = [...(await checkEvidence(places, source, new Map(), maxMs)).values()];
+  const locations = lines.map((line) => ({ path: 'a.js', startLine: 1, snippet: line.slice(1) }));
+  const checked = [...(await checkEvidence(locations, source, new Map(), maxMs)).values()];
   return { checked, reads };
 }
 

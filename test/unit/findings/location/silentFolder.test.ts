@@ -53,8 +53,8 @@ test(
     for (const folder of ['share', 'here']) await fixture.storeRun([folder], JSON.stringify(findings), files);
     const store = fixture.reopen(parseWorker);
     const driftsIn = (name: string) => {
-      const places = store.all().flatMap((shown) => shown.places);
-      return new Set(places.flatMap(({ folder, drift }) => (folder.endsWith(name) ? drift : [])));
+      const locations = store.all().flatMap((shown) => shown.locations);
+      return new Set(locations.flatMap(({ folder, drift }) => (folder.endsWith(name) ? drift : [])));
     };
 
     share.answers(false);

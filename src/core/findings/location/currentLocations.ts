@@ -2,20 +2,20 @@ import { asUnknown } from '../../errors.ts';
 import { pathKey } from '../../paths.ts';
 import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
-import type { Place } from '../finding.ts';
-import type { ShownPlace } from '../shownFinding.ts';
+import type { Location } from '../finding.ts';
+import type { ShownLocation } from '../shownFinding.ts';
 import { createDecode, type Encodings, readSentText, readTextBelow } from './sentFiles.ts';
 
-export type LocatedFile = Pick<ShownPlace, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
+export type LocatedFile = Pick<ShownLocation, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
 
-export interface PlacesOfFile {
+export interface LocationsOfFile {
   readonly run: string;
   readonly file: LocatedFile;
-  readonly places: readonly Place[];
+  readonly locations: readonly Location[];
 }
 
-export interface CurrentPlaces {
-  readonly places: readonly Omit<ShownPlace, keyof LocatedFile | 'reported' | 'isChanged'>[];
+export interface CurrentLocations {
+  readonly locations: readonly Omit<ShownLocation, keyof LocatedFile | 'reported' | 'isChanged'>[];
   readonly isChanged: boolean;
 }
 
@@ -27,32 +27,32 @@ export interface EditorTexts {
 }
 
 export function asReported(
-  { places }: PlacesOfFile,
+  { locations }: LocationsOfFile,
   { isAsSent = false, isChanged = false } = {},
-): CurrentPlaces {
-  const toCurrent = ({ startLine, endLine, startColumn, endColumn }: Place) => {
+): CurrentLocations {
+  const toCurrent = ({ startLine, endLine, startColumn, endColumn }: Location) => {
     const drift: Drift = isAsSent && startLine !== undefined ? 'same' : 'unknown';
     return { startLine, endLine, startColumn, endColumn, drift };
   };
-  return { places: places.map(toCurrent), isChanged };
+  return { locations: locations.map(toCurrent), isChanged };
 }
 
 /** Takes long: for the worker. Undefined for a file that cannot be read now. */
 export async function followFiles(
-  files: readonly PlacesOfFile[],
+  files: readonly LocationsOfFile[],
   texts: EditorTexts,
   runFolderOf: (runId: string) => string,
-): Promise<readonly (CurrentPlaces | undefined)[]> {
-  const places: (CurrentPlaces | undefined)[] = [];
-  for (const each of files) places.push(await followFile(each, texts, runFolderOf).catch(asUnknown));
-  return places;
+): Promise<readonly (CurrentLocations | undefined)[]> {
+  const locations: (CurrentLocations | undefined)[] = [];
+  for (const each of files) locations.push(await followFile(each, texts, runFolderOf).catch(asUnknown));
+  return locations;
 }
 
 async function followFile(
-  each: PlacesOfFile,
+  each: LocationsOfFile,
   texts: EditorTexts,
   runFolderOf: (runId: string) => string,
-): Promise<CurrentPlaces> {
+): Promise<CurrentLocations> {
   const { run, file } = each;
   const decode = createDecode(texts.encodings);
   const content = await readTextBelow(file.folder, file.path);
@@ -63,19 +63,19 @@ async function followFile(
   if (sent === undefined) return asReported(each, { isChanged: file.sent !== undefined });
   const [before, after] = [splitLines(sent), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
-  const placeNow = followLines(before, after);
-  const place = ({
+  const locateNow = followLines(before, after);
+  const location = ({
     startLine,
     endLine = startLine,
     startColumn,
     endColumn,
-  }: Place): CurrentPlaces['places'][number] => {
+  }: Location): CurrentLocations['locations'][number] => {
     if (startLine === undefined || endLine === undefined || startLine > before.length)
       return { drift: 'unknown' };
-    const now = placeNow({ startLine, endLine });
+    const now = locateNow({ startLine, endLine });
     const isAsBefore =
       before[startLine - 1] === after[now.startLine - 1] && before[endLine - 1] === after[now.endLine - 1];
     return { ...now, ...(isAsBefore && { startColumn, endColumn }) };
   };
-  return { places: each.places.map(place), isChanged: !isSame };
+  return { locations: each.locations.map(location), isChanged: !isSame };
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { addMapping, forgetMappings, readMappings } from '../../../../src/core/findings/place/mappings.ts';
-import { triagePlaceOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { addMapping, forgetMappings, readMappings } from '../../../../src/core/findings/location/mappings.ts';
+import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
 import { pathKey, realPathSync } from '../../../../src/core/paths.ts';
 import { readSource } from '../../../../src/core/upload/sourceFile.ts';
 import { respelled } from '../../core/respelled.ts';
@@ -33,12 +33,12 @@ describe('F176 a folder is one, however it is spelled', () => {
     const fixture = await setUpFindings(t, 'Shop');
     await fixture.addRun(['Shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
     await fixture.edit(respelled(join(fixture.root, 'Shop', 'src.js')), `// one\n${code}`);
-    assert.equal(fixture.store.all()[0]?.places[0]?.startLine, 4);
+    assert.equal(fixture.store.all()[0]?.locations[0]?.startLine, 4);
   });
 
   test('its decisions are in one file, and its path mappings are found', async (t) => {
     const root = await scratchFolder(t, ['packages/shop/a.js']);
-    const [here, there] = [root, respelled(root)].map((each) => triagePlaceOf(each, '/storage', false));
+    const [here, there] = [root, respelled(root)].map((each) => triagePathsOf(each, '/storage', false));
     assert.deepEqual(here, there);
     let stored: unknown;
     const memory = {

@@ -1,5 +1,5 @@
 import * as aliases from './aliases.ts';
-import { type Place, PLACE_ROLES, type PlaceRole } from '../finding.ts';
+import { type Location, PLACE_ROLES, type LocationRole } from '../finding.ts';
 import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
 import { toFreeText, toSnippet } from './freeText.ts';
@@ -8,26 +8,26 @@ import { clip } from '../../visibleText.ts';
 const maxDepth = 12;
 const maxLabelLength = 1_000;
 
-/** What an object says about a place, and those around it. */
-type Draft = Omit<Place, 'path'> & { readonly path?: string | undefined };
+/** What an object says about a location, and those around it. */
+type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
- * Reads the places of a finding, the main one first. A place that is reported twice is there twice.
- * 1. Places that the finding lists are usually the most exact.
- * 2. The finding's own fields complete the only listed place, or are the main place.
- * 3. Places that explain the finding, such as steps of an attack, need a path of their own.
+ * Reads the locations of a finding, the main one first. A location that is reported twice is there twice.
+ * 1. Locations that the finding lists are usually the most exact.
+ * 2. The finding's own fields complete the only listed location, or are the main location.
+ * 3. Locations that explain the finding, such as steps of an attack, need a path of their own.
  */
-export function readPlaces(finding: Fields): readonly Place[] {
+export function readLocations(finding: Fields): readonly Location[] {
   const draft = readDraft(finding);
   const { path, targetIndex } = draft;
   const sources = Array.isArray(finding.get('file'))
     ? [aliases.FILE_LIST, ...aliases.MAIN_PLACES]
     : aliases.MAIN_PLACES;
-  const listed = placesUnder(finding, sources, { path, targetIndex }, 0);
-  return [...withOwnFields(listed, draft), ...placesUnder(finding, aliases.OTHER_PLACES, {}, 0)];
+  const listed = locationsUnder(finding, sources, { path, targetIndex }, 0);
+  return [...withOwnFields(listed, draft), ...locationsUnder(finding, aliases.OTHER_PLACES, {}, 0)];
 }
 
-function withOwnFields(listed: readonly Place[], draft: Draft, pathAround?: string): readonly Place[] {
+function withOwnFields(listed: readonly Location[], draft: Draft, pathAround?: string): readonly Location[] {
   const [first] = listed;
   if (first !== undefined && listed.length === 1 && (draft.path === undefined || draft.path === first.path))
     return [completed(first, draft)];
@@ -35,53 +35,53 @@ function withOwnFields(listed: readonly Place[], draft: Draft, pathAround?: stri
   const path = draft.path ?? pathAround;
   const file = first === undefined ? draft.path : undefined;
   const isReported = (draft.startLine ?? draft.snippet ?? file) !== undefined;
-  const isListed = listed.some((place) => place.path === path && hasLine(place));
+  const isListed = listed.some((location) => location.path === path && hasLine(location));
   const all = path !== undefined && isReported && !isListed ? [{ ...draft, path }, ...listed] : listed;
-  // A place without a line says nothing new where its file has one with a line.
-  const withLine = new Set(all.filter(hasLine).map((place) => place.path));
-  return all.filter((place) => hasLine(place) || !withLine.has(place.path));
+  // A location without a line says nothing new where its file has one with a line.
+  const withLine = new Set(all.filter(hasLine).map((location) => location.path));
+  return all.filter((location) => hasLine(location) || !withLine.has(location.path));
 }
 
-function hasLine({ startLine }: Place): boolean {
+function hasLine({ startLine }: Location): boolean {
   return startLine !== undefined;
 }
 
-/** The place with lines and code from `draft`, where it lacks them. */
-function completed(place: Place, draft: Draft): Place {
-  const { startLine, endLine, startColumn, endColumn } = place.startLine === undefined ? draft : place;
-  const snippet = place.snippet ?? draft.snippet;
-  return { ...place, startLine, endLine, startColumn, endColumn, snippet };
+/** The location with lines and code from `draft`, where it lacks them. */
+function completed(location: Location, draft: Draft): Location {
+  const { startLine, endLine, startColumn, endColumn } = location.startLine === undefined ? draft : location;
+  const snippet = location.snippet ?? draft.snippet;
+  return { ...location, startLine, endLine, startColumn, endColumn, snippet };
 }
 
-function placesUnder(
+function locationsUnder(
   object: Fields,
-  sources: readonly aliases.PlaceSource[],
+  sources: readonly aliases.LocationSource[],
   around: Draft,
   depth: number,
-): readonly Place[] {
+): readonly Location[] {
   return sources.flatMap((source) =>
     hitsAt(object, source.paths).flatMap(({ path, value }) => {
-      const places = placesIn(value, source, around, depth);
-      if (places.length > 0) object.used?.push(path);
-      return places;
+      const locations = locationsIn(value, source, around, depth);
+      if (locations.length > 0) object.used?.push(path);
+      return locations;
     }),
   );
 }
 
-/** The places in a value: a path with its lines, an object, or a list of these. */
-function placesIn(
+/** The locations in a value: a path with its lines, an object, or a list of these. */
+function locationsIn(
   value: unknown,
-  source: aliases.PlaceSource,
+  source: aliases.LocationSource,
   around: Draft,
   depth: number,
-): readonly Place[] {
+): readonly Location[] {
   if (depth > maxDepth) return [];
   if (typeof value === 'string') {
     if (!looksLikePath(value, source.strings)) return [];
     return [{ ...around, ...splitPath(value.trim()), role: source.role }];
   }
   if (Array.isArray(value))
-    return value.flatMap((item: unknown) => placesIn(item, source, around, depth + 1));
+    return value.flatMap((item: unknown) => locationsIn(item, source, around, depth + 1));
   if (!isObject(value)) return [];
   const object = fieldsOf(value);
   const draft = readDraft(object);
@@ -89,8 +89,8 @@ function placesIn(
   const label = firstHit(object, aliases.PLACE_LABEL, (text) => toLabel(text) || undefined) ?? around.label;
   const targetIndex = draft.targetIndex ?? around.targetIndex;
   const inside = { path: draft.path ?? around.path, label, targetIndex };
-  const listed = placesUnder(object, [{ ...source, paths: aliases.PLACE_CONTAINERS }], inside, depth + 1);
-  const toRole = (text: unknown): PlaceRole | undefined => PLACE_ROLES.find((role) => role === text);
+  const listed = locationsUnder(object, [{ ...source, paths: aliases.PLACE_CONTAINERS }], inside, depth + 1);
+  const toRole = (text: unknown): LocationRole | undefined => PLACE_ROLES.find((role) => role === text);
   const role = firstHit(object, aliases.PLACE_ROLE, toRole) ?? source.role;
   return withOwnFields(listed, { ...draft, label, targetIndex, role }, around.path);
 }
@@ -118,15 +118,15 @@ function readFile(object: Fields, depth = 0): string | undefined {
   });
 }
 
-function readLines(place: Fields): Lines {
-  const range = firstHit(place, aliases.LINE_RANGE, toLineRange);
-  const start = firstHit(place, aliases.START_POSITION, toPosition);
-  const end = firstHit(place, aliases.END_POSITION, toPosition);
+function readLines(location: Fields): Lines {
+  const range = firstHit(location, aliases.LINE_RANGE, toLineRange);
+  const start = firstHit(location, aliases.START_POSITION, toPosition);
+  const end = firstHit(location, aliases.END_POSITION, toPosition);
   return ordered({
-    startLine: firstHit(place, aliases.START_LINE, toCount) ?? start?.line ?? range?.startLine,
-    endLine: firstHit(place, aliases.END_LINE, toCount) ?? end?.line ?? range?.endLine,
-    startColumn: firstHit(place, aliases.START_COLUMN, toCount) ?? start?.column,
-    endColumn: firstHit(place, aliases.END_COLUMN, toCount) ?? end?.column,
+    startLine: firstHit(location, aliases.START_LINE, toCount) ?? start?.line ?? range?.startLine,
+    endLine: firstHit(location, aliases.END_LINE, toCount) ?? end?.line ?? range?.endLine,
+    startColumn: firstHit(location, aliases.START_COLUMN, toCount) ?? start?.column,
+    endColumn: firstHit(location, aliases.END_COLUMN, toCount) ?? end?.column,
   });
 }
 

@@ -5,23 +5,23 @@ import { markOf } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { type FolderCalls, inParallel, memoized, once } from '../../yieldingWork.ts';
-import type { Place } from '../finding.ts';
+import type { Location } from '../finding.ts';
 import type { ResultFinding } from '../result/result.ts';
-import type { ShownPlace } from '../shownFinding.ts';
+import type { ShownLocation } from '../shownFinding.ts';
 import {
   asReported,
-  type CurrentPlaces,
+  type CurrentLocations,
   type EditorTexts,
   type LocatedFile,
-  type PlacesOfFile,
-} from './currentPlaces.ts';
+  type LocationsOfFile,
+} from './currentLocations.ts';
 import type { PathMapping } from './mappings.ts';
 import { createLocator, type Locate } from './resolver.ts';
 import { readSentFiles, readUnchanged, type SentFile } from './sentFiles.ts';
 
 /*
- * Finds where places are now, on the extension host: a file with the bytes that were sent needs no
- * worker, since places have their lines in the sent text. Those that differ are followed in the
+ * Finds where locations are now, on the extension host: a file with the bytes that were sent needs no
+ * worker, since locations have their lines in the sent text. Those that differ are followed in the
  * worker, in one request. What the disk does not tell is asked again later.
  */
 
@@ -47,17 +47,17 @@ export function findingsOfRun(
   return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf, calls), found };
 }
 
-type PlaceAsSent = readonly [place: Place, sent: SentFile | undefined];
+type PlaceAsSent = readonly [location: Location, sent: SentFile | undefined];
 
 function locateIn({
   run,
   runFolder,
   locate,
-}: FindingsOfRun): (place: PlaceAsSent) => Promise<LocatedFile | undefined> {
+}: FindingsOfRun): (location: PlaceAsSent) => Promise<LocatedFile | undefined> {
   // Only a mapping leads to another sent file than the result names.
   const sentOfTarget = run.targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
-  return async ([place, named]) => {
-    const found = await locate(place, named);
+  return async ([location, named]) => {
+    const found = await locate(location, named);
     if (found === undefined) return undefined;
     const { file, folder, target, path } = found;
     const isNamed = target === named?.target && path === named.path;
@@ -66,8 +66,8 @@ function locateIn({
   };
 }
 
-function keyOfFile([place, sent]: PlaceAsSent): SentFile | string {
-  return sent ?? `${place.path}\0${String(place.targetIndex)}`;
+function keyOfFile([location, sent]: PlaceAsSent): SentFile | string {
+  return sent ?? `${location.path}\0${String(location.targetIndex)}`;
 }
 
 /** A file that is where it was when it was sent. */
@@ -77,9 +77,9 @@ export function locatedAsSent(sent: SentFile): LocatedFile {
 }
 
 export interface Located {
-  /** A place without a file on this machine has no entry. */
-  readonly places: ReadonlyMap<Place, ShownPlace>;
-  /** Folders with files that were not read: their places are as uploaded, or as they were. */
+  /** A location without a file on this machine has no entry. */
+  readonly locations: ReadonlyMap<Location, ShownLocation>;
+  /** Folders with files that were not read: their locations are as uploaded, or as they were. */
   readonly unread: ReadonlySet<string>;
   /** A share may be mounted later. */
   readonly missing: ReadonlySet<string>;
@@ -87,16 +87,16 @@ export interface Located {
 
 /** An answer for each file, or none. */
 export type Follow = (
-  files: readonly PlacesOfFile[],
+  files: readonly LocationsOfFile[],
   texts: EditorTexts,
-) => Promise<readonly (CurrentPlaces | undefined)[]>;
+) => Promise<readonly (CurrentLocations | undefined)[]>;
 
 export interface LocateOptions {
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
   readonly calls: Pick<FolderCalls, 'ask'>;
-  /** The place is in one of these folders. Other places stay as they were. */
-  readonly isWanted: (place: Place, folders: readonly string[]) => boolean;
+  /** The location is in one of these folders. Other locations stay as they were. */
+  readonly isWanted: (location: Location, folders: readonly string[]) => boolean;
 }
 
 const filesAtOnce = 16;
@@ -105,7 +105,7 @@ interface FileToFind {
   readonly run: string;
   readonly folders: readonly string[];
   readonly named: SentFile | undefined;
-  readonly places: readonly Place[];
+  readonly locations: readonly Location[];
   readonly locate: () => Promise<LocatedFile | undefined>;
 }
 
@@ -115,35 +115,35 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
   const anyFolder = targets.map(({ folder }) => folder);
   const foldersOf = (sent: SentFile | undefined) => (sent === undefined ? anyFolder : [sent.folder]);
   const wanted = each.found.flatMap(({ finding, sent }) =>
-    finding.places
-      .map((place, at): PlaceAsSent => [place, sent[at]])
-      .filter(([place, file]) => isWanted(place, foldersOf(file))),
+    finding.locations
+      .map((location, at): PlaceAsSent => [location, sent[at]])
+      .filter(([location, file]) => isWanted(location, foldersOf(file))),
   );
   return [...Map.groupBy(wanted, keyOfFile).values()].flatMap((group) =>
     group.slice(0, 1).map((first) => ({
       run: id,
       folders: foldersOf(first[1]),
       named: first[1],
-      places: group.map(([place]) => place),
+      locations: group.map(([location]) => location),
       locate: () => locate(first),
     })),
   );
 }
 
-/** A place that stays the same is the same object. */
+/** A location that stays the same is the same object. */
 export async function locateFindings(
   runs: readonly FindingsOfRun[],
   former: Located,
   { texts: textsNow, follow, calls, isWanted }: LocateOptions,
 ): Promise<Located> {
   const texts = textsNow();
-  const [places, unread, missing] = [new Map(former.places), new Set<string>(), new Set<string>()];
-  const put = ({ file, places: ofFile }: PlacesOfFile, { places: now, isChanged }: CurrentPlaces): void => {
+  const [locations, unread, missing] = [new Map(former.locations), new Set<string>(), new Set<string>()];
+  const put = ({ file, locations: ofFile }: LocationsOfFile, { locations: now, isChanged }: CurrentLocations): void => {
     for (const [at, reported] of ofFile.entries()) {
       const { startLine, endLine, startColumn, endColumn, drift } = now[at] ?? { drift: 'unknown' };
       // A second spread would take five times as long.
       const shown = { ...file, startLine, endLine, startColumn, endColumn, reported, drift, isChanged };
-      if (!isDeepStrictEqual(places.get(reported), shown)) places.set(reported, shown);
+      if (!isDeepStrictEqual(locations.get(reported), shown)) locations.set(reported, shown);
     }
   };
   // Runs report the same files.
@@ -156,12 +156,12 @@ export async function locateFindings(
     (folder: string) => calls.ask(folder, async () => (await markOf(folder)) !== undefined),
     (folder) => folder,
   );
-  const toFollow: PlacesOfFile[] = [];
-  const find = async ({ run, folders, named, places: reported, locate }: FileToFind): Promise<void> => {
+  const toFollow: LocationsOfFile[] = [];
+  const find = async ({ run, folders, named, locations: reported, locate }: FileToFind): Promise<void> => {
     const uploaded = named && locatedAsSent(named);
     const file = uploaded && (await isAsSent(uploaded)) ? uploaded : await locate();
     if (file !== undefined) {
-      const found = { run, file, places: reported };
+      const found = { run, file, locations: reported };
       const asSent = !texts.edited.has(pathKey(file.file)) && (await isAsSent(file));
       // Nothing can be said about a file that is not known as it was sent.
       if (asSent || file.sent === undefined) put(found, asReported(found, { isAsSent: asSent }));
@@ -169,13 +169,13 @@ export async function locateFindings(
       return;
     }
     for (const folder of folders) if (!(await isThere(folder))) missing.add(folder);
-    const was = former.places.get(reported[0] as Place);
+    const was = former.locations.get(reported[0] as Location);
     if (was === undefined || former.unread.has(was.folder))
-      for (const place of reported) places.delete(place);
+      for (const location of reported) locations.delete(location);
     else {
       const gone = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
-      const nowhere = { places: reported.map(() => ({ drift: 'gone' as const })), isChanged: true };
-      put({ run, file: gone, places: reported }, nowhere);
+      const nowhere = { locations: reported.map(() => ({ drift: 'gone' as const })), isChanged: true };
+      put({ run, file: gone, locations: reported }, nowhere);
     }
   };
   const files = runs.flatMap((each) => filesToFind(each, isWanted));
@@ -192,18 +192,18 @@ export async function locateFindings(
   for (const [at, each] of toFollow.entries()) {
     const key = pathKey(each.file.file);
     const now = current[at];
-    const isNew = each.places.some((place) => !places.has(place));
+    const isNew = each.locations.some((location) => !locations.has(location));
     // An answer for an older text is dropped: the next request follows the present one.
     if (now !== undefined && edited.get(key) === texts.edited.get(key)) put(each, now);
     else if (isNew) put(each, asReported(each));
     if (now === undefined) unread.add(each.file.folder);
   }
-  return { places, unread, missing };
+  return { locations, unread, missing };
 }
 
-export function placesOf(
+export function locationsOf(
   { finding }: Pick<ResultFinding, 'finding'>,
-  { places }: Pick<Located, 'places'>,
-): ShownPlace[] {
-  return finding.places.map((place) => places.get(place)).filter((place) => place !== undefined);
+  { locations }: Pick<Located, 'locations'>,
+): ShownLocation[] {
+  return finding.locations.map((location) => locations.get(location)).filter((location) => location !== undefined);
 }

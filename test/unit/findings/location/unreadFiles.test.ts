@@ -3,9 +3,9 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
-import { locateFindings, placesOf } from '../../../../src/core/findings/place/placement.ts';
-import type { Locate } from '../../../../src/core/findings/place/resolver.ts';
-import { utf8Only } from '../../../../src/core/findings/place/sentFiles.ts';
+import { locateFindings, locationsOf } from '../../../../src/core/findings/location/locateFindings.ts';
+import type { Locate } from '../../../../src/core/findings/location/resolver.ts';
+import { utf8Only } from '../../../../src/core/findings/location/sentFiles.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { asUploaded } from '../../../../src/core/findings/runView.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
@@ -18,13 +18,13 @@ test('the code of a deleted file is gone until it is back, also while the file i
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('here', { file: 'a.js', line: 2 }));
   const file = path.join(fixture.root, 'shop', 'a.js');
-  const place = () => fixture.store.all()[0]?.places[0];
+  const location = () => fixture.store.all()[0]?.locations[0];
   await rm(file);
   await fixture.store.rePlace(new Set([file]));
-  assert.deepEqual([place()?.drift, place()?.startLine], ['gone', undefined]);
+  assert.deepEqual([location()?.drift, location()?.startLine], ['gone', undefined]);
   await writeFile(file, 'one\ntwo\nthree\n');
   await fixture.store.rePlace(new Set([file]));
-  assert.equal(place()?.startLine, 2);
+  assert.equal(location()?.startLine, 2);
 });
 
 test('findings in a file that is too large to read keep their reported lines', async (t) => {
@@ -33,8 +33,8 @@ test('findings in a file that is too large to read keep their reported lines', a
   fixture.open.add(folder);
   const text = 'line of a very long file\n'.repeat(250_000);
   await fixture.addRun(['shop'], finding('far', { file: 'large.js', line: 77 }), { 'large.js': text });
-  const [place] = fixture.store.all()[0]?.places ?? [];
-  assert.deepEqual([place?.drift, place?.startLine], ['unknown', 77]);
+  const [location] = fixture.store.all()[0]?.locations ?? [];
+  assert.deepEqual([location?.drift, location?.startLine], ['unknown', 77]);
 });
 
 test('F201 findings in a folder that does not answer are as reported, and it gets two calls', async (t) => {
@@ -42,9 +42,9 @@ test('F201 findings in a folder that does not answer are as reported, and it get
   const folder = '/share';
   const run = { ...runOf.succeeded, targets: [{ folder, name: 'share' }] };
   const found = Array.from({ length: 100 }, (_, index): ResultFinding => {
-    const place = { path: `${String(index)}.js`, startLine: index + 1 };
-    const sent = [{ target: 0, folder, path: place.path, bytes: 1, sha256: '' }];
-    const { finding: each, ...identity } = invent({ index, places: [place] });
+    const location = { path: `${String(index)}.js`, startLine: index + 1 };
+    const sent = [{ target: 0, folder, path: location.path, bytes: 1, sha256: '' }];
+    const { finding: each, ...identity } = invent({ index, locations: [location] });
     return { ...identity, finding: each, run: run.id, home: folder, path: '', sent, quotes: [], since: 1 };
   });
   const calls = new FolderCalls(silent);
@@ -63,7 +63,7 @@ test('F201 findings in a folder that does not answer are as reported, and it get
     calls,
   });
   assert.deepEqual(
-    found.map((each) => placesOf(each, located).map(({ startLine, drift }) => [startLine, drift])),
+    found.map((each) => locationsOf(each, located).map(({ startLine, drift }) => [startLine, drift])),
     found.map((_, index) => [[index + 1, 'unknown']]),
   );
   assert.deepEqual([asked, [...located.unread], [...located.missing]], [2, [folder], []]);
@@ -77,7 +77,7 @@ test('F201 a folder that does not answer is unread, other folders are not, and i
   await fixture.addRun(['shop', 'tool'], JSON.stringify(found), sent);
   const store = fixture.reopen(parseWorker);
   for (const name of ['shop', 'tool']) await writeFile(path.join(root, name, 'b.js'), '// new\ncode();\n');
-  const seen = () => store.all().map(({ places: [place] }) => [place?.startLine, place?.drift]);
+  const seen = () => store.all().map(({ locations: [location] }) => [location?.startLine, location?.drift]);
   const answer = fixture.silence('shop');
   await store.load();
   assert.deepEqual(
@@ -105,7 +105,7 @@ test('F201 a folder that is missing, as a share before it is mounted, is looked 
   const store = fixture.reopen(parseWorker);
   await rename(path.join(root, 'shop'), path.join(root, 'away'));
   await store.load();
-  const drifts = () => store.all().flatMap(({ places }) => places.map(({ drift }) => drift));
+  const drifts = () => store.all().flatMap(({ locations }) => locations.map(({ drift }) => drift));
   assert.deepEqual(drifts(), []);
   await rename(path.join(root, 'away'), path.join(root, 'shop'));
   await store.load();
@@ -136,9 +136,9 @@ test('a file that has the name of missing ones makes no run be read again, where
   await fixture.addRun(['shop'], finding('lost', { file: 'index.ts', line: 1 }));
   const before = store.all()[0]?.finding;
   await store.rePlace(new Set(), new Set([path.join(root, 'shop', 'other', 'index.ts')]));
-  assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.places.length], [true, 0]);
+  assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.locations.length], [true, 0]);
   const file = path.join(root, 'shop', 'index.ts');
   await writeFile(file, 'now();\n');
   await store.rePlace(new Set(), new Set([file]));
-  assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.places.length], [true, 1]);
+  assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.locations.length], [true, 1]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { planMapping, visitMapped } from '../../../../src/core/findings/place/mappings.ts';
+import { planMapping, visitMapped } from '../../../../src/core/findings/location/mappings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { files, findIn, locatorIn } from './locating.ts';
 
@@ -23,14 +23,14 @@ test('a mapping moves paths into the chosen folder, longest prefix first, and ne
     assert.equal(await locatorIn(root, { files: [], mapping })(text), expected, text);
 });
 
-test('the prefix that stands for a folder is detected, with the number of files it places', async (t) => {
+test('the prefix that stands for a folder is detected, with the number of files it locations', async (t) => {
   const files = ['packages/shop/lib/a.js', 'packages/shop/lib/b.js', 'packages/shop/index.js'];
   const root = await scratchFolder(t, files);
   const starts = ['/build/src/lib/a.js', 'build/src/lib/b.js', 'build\\src\\index.js'];
   const reported = [...starts, 'build/src/lib/gone.js'];
   const to = 'packages/shop';
-  assert.deepEqual(await planMapping(reported, { root, to }), { prefix: 'build/src', placed: 3 });
-  assert.deepEqual(await planMapping(['lib/a.js'], { root, to }), { prefix: '', placed: 1 });
+  assert.deepEqual(await planMapping(reported, { root, to }), { prefix: 'build/src', located: 3 });
+  assert.deepEqual(await planMapping(['lib/a.js'], { root, to }), { prefix: '', located: 1 });
   assert.equal(await planMapping(['lib/c.js'], { root, to }), undefined);
 });
 
@@ -52,7 +52,7 @@ test('F71 prefixes of other machines are detected and mapped, and none of them r
     const below = ['lib/a.js', 'b.js', '../secret.js', '../../secret.js', 'none.js'];
     const reported = below.map((path) => start + path);
     const plan = await planMapping(reported, { root, to: 'app' });
-    assert.deepEqual(plan, { prefix, placed: 2 }, start);
+    assert.deepEqual(plan, { prefix, located: 2 }, start);
     const visited: string[] = [];
     const folder = {
       spellings: () => Promise.resolve([root]),

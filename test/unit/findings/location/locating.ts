@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { PathMapping } from '../../../../src/core/findings/place/mappings.ts';
-import { createLocator, findSent } from '../../../../src/core/findings/place/resolver.ts';
-import type { SentOfRun } from '../../../../src/core/findings/place/sentFiles.ts';
+import type { PathMapping } from '../../../../src/core/findings/location/mappings.ts';
+import { createLocator, findSent } from '../../../../src/core/findings/location/resolver.ts';
+import type { SentOfRun } from '../../../../src/core/findings/location/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
@@ -42,8 +42,8 @@ export function findIn(
   const locate = createLocator(targets, isKnown, mappingsOf);
   const files = targets.map((_, at) => sent && asSent(sent[at] ?? [], at));
   const sentIn = (texts: readonly string[]) => {
-    const places = texts.map((path) => ({ path }));
-    return findSent(targets, files, places);
+    const locations = texts.map((path) => ({ path }));
+    return findSent(targets, files, locations);
   };
   const known = reported && sentIn(reported);
   return async (path, targetIndex) => {

@@ -10,7 +10,7 @@ import {
   type TextReader,
   textReaders,
   keptPath,
-} from '../../../../src/core/findings/place/sentFiles.ts';
+} from '../../../../src/core/findings/location/sentFiles.ts';
 import { readSaved, resultName } from '../../../../src/core/findings/result/resultFile.ts';
 import { saveResult } from '../../../../src/core/findings/result/readResult.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';

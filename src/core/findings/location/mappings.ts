@@ -70,7 +70,7 @@ export async function visitMapped(
 export interface MappingPlan {
   /** Empty for whole paths. */
   readonly prefix: string;
-  readonly placed: number;
+  readonly located: number;
 }
 
 /** More show nothing new. */
@@ -87,16 +87,16 @@ export async function planMapping(
 ): Promise<MappingPlan | undefined> {
   const folder = openFolder(root);
   const spellings = await folder.spellings();
-  const placed = new Map<string, number>();
+  const located = new Map<string, number>();
   for (const path of paths.slice(0, maxPaths)) {
     signal?.throwIfAborted();
     const folders = namesIn(path, spellings).slice(0, -1);
     for (let length = 0; length <= Math.min(folders.length, maxSegments); length += 1) {
       const from = folders.slice(0, length).join('/');
       const found = await visitMapped(path, [{ from, to }], folder);
-      if (found !== undefined) placed.set(from, (placed.get(from) ?? 0) + 1);
+      if (found !== undefined) located.set(from, (located.get(from) ?? 0) + 1);
     }
   }
-  const [best] = [...placed].sort(([a, countA], [b, countB]) => countB - countA || a.length - b.length);
-  return best && { prefix: best[0], placed: best[1] };
+  const [best] = [...located].sort(([a, countA], [b, countB]) => countB - countA || a.length - b.length);
+  return best && { prefix: best[0], located: best[1] };
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
 import { isUsableName } from '../../upload/sourceFile.ts';
 import { type FolderCalls, lazily } from '../../yieldingWork.ts';
-import type { Place } from '../finding.ts';
+import type { Location } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
 import type { SentFile, SentOfRun } from './sentFiles.ts';
 import {
@@ -24,20 +24,20 @@ import {
  */
 
 /**
- * Where a place is according to the findings file and what was sent: the same on every machine that
+ * Where a location is according to the findings file and what was sent: the same on every machine that
  * knows what was sent. Where that is not known, as for a run that was imported or tracked by its
  * ID, paths are as reported.
  */
 export interface SentPath {
   /** As the run's target names it. Undefined if several targets are possible, empty if none is. */
   readonly folder: string | undefined;
-  /** As sent, else as reported, with `/`; empty for a finding without a place. */
+  /** As sent, else as reported, with `/`; empty for a finding without a location. */
   readonly path: string;
 }
 
 type Targets = readonly Pick<Target, 'folder' | 'name'>[];
 
-function targetsOf({ targetIndex }: Place, knowsSent: readonly boolean[]): readonly number[] {
+function targetsOf({ targetIndex }: Location, knowsSent: readonly boolean[]): readonly number[] {
   if (knowsSent.length > 1)
     return targetIndex === undefined || knowsSent[targetIndex] === undefined
       ? [...knowsSent.keys()]
@@ -68,34 +68,34 @@ const maxDepth = 64;
 
 export interface SentPaths {
   /** It need not be on the disk. Undefined also where it is not known what was sent. */
-  readonly sentFile: (place: Place) => SentFile | 'ambiguous' | undefined;
-  readonly sentPath: (place: Place) => SentPath;
+  readonly sentFile: (location: Location) => SentFile | 'ambiguous' | undefined;
+  readonly sentPath: (location: Location) => SentPath;
 }
 
-/** `places` are all of the run. */
-export function findSent(targets: Targets, sent: SentOfRun, places: Iterable<Place>): SentPaths {
+/** `locations` are all of the run. */
+export function findSent(targets: Targets, sent: SentOfRun, locations: Iterable<Location>): SentPaths {
   const knowsSent = sent.map((files) => files !== undefined);
   const reported = targets.map(() => new Set<string>());
-  for (const place of places)
-    for (const target of targetsOf(place, knowsSent)) reported[target]?.add(place.path);
+  for (const location of locations)
+    for (const target of targetsOf(location, knowsSent)) reported[target]?.add(location.path);
   const searches = targets.map(
     ({ name }, target) =>
       sent[target] && searchSent(sent[target], [name, String(target)], reported[target] ?? new Set()),
   );
-  const sentFile = (place: Place): SentFile | 'ambiguous' | undefined => {
-    const possible = targetsOf(place, knowsSent);
+  const sentFile = (location: Location): SentFile | 'ambiguous' | undefined => {
+    const possible = targetsOf(location, knowsSent);
     if (possible.some((target) => knowsSent[target] !== true)) return undefined;
-    const found = possible.flatMap((target) => searches[target]?.(place.path) ?? []);
-    return found.length === 0 ? undefined : (bestOf(place.path, found)?.file ?? 'ambiguous');
+    const found = possible.flatMap((target) => searches[target]?.(location.path) ?? []);
+    return found.length === 0 ? undefined : (bestOf(location.path, found)?.file ?? 'ambiguous');
   };
-  const sentPath = (place: Place): SentPath => {
-    const found = sentFile(place);
+  const sentPath = (location: Location): SentPath => {
+    const found = sentFile(location);
     if (typeof found === 'object') return { folder: found.folder, path: found.path.normalize('NFC') };
-    const [only, ...others] = targetsOf(place, knowsSent);
+    const [only, ...others] = targetsOf(location, knowsSent);
     if (only === undefined || others.length > 0)
-      return { folder: only === undefined ? '' : undefined, path: reportedPath(place.path) };
+      return { folder: only === undefined ? '' : undefined, path: reportedPath(location.path) };
     const number = knowsSent[only] === true ? undefined : String(only);
-    return { folder: targets[only]?.folder, path: reportedPath(place.path, number) };
+    return { folder: targets[only]?.folder, path: reportedPath(location.path, number) };
   };
   return { sentFile, sentPath };
 }
@@ -226,7 +226,7 @@ export function reportedPath(text: string, number?: string): string {
 
 /** `sent` is the sent file, if that is known. */
 export type Locate = (
-  place: Place,
+  location: Location,
   sent?: SentFile,
 ) => Promise<(Pick<SentFile, 'target' | 'folder' | 'path'> & { readonly file: string }) | undefined>;
 
@@ -242,28 +242,28 @@ export function createLocator(
     const names = [name, String(target), ...(knowsSent[target] === true ? [] : [basename(folder)])];
     return { target, folder, names, disk: openFolder(folder, calls), step: 0 };
   });
-  return async (place, sent) => {
+  return async (location, sent) => {
     if (sent !== undefined) {
       const target = opened[sent.target];
       const there = await target?.disk.visit(sent.path);
       if (target !== undefined && typeof there === 'object')
         return { ...target, file: there.file, path: sent.path };
     }
-    const possible = targetsOf(place, knowsSent).flatMap((target) => opened[target] ?? []);
+    const possible = targetsOf(location, knowsSent).flatMap((target) => opened[target] ?? []);
     const findIn = async (
       targets: typeof opened,
       look: (target: (typeof opened)[number]) => Promise<FoundOnDisk | undefined>,
     ) => {
       const found = await Promise.all(targets.map(look));
       const all = targets.flatMap((target, at) => (found[at] ? [{ ...target, ...found[at] }] : []));
-      const best = bestOf(place.path, all);
+      const best = bestOf(location.path, all);
       return typeof best?.here === 'object' ? { ...best, ...best.here } : undefined;
     };
     const unknown = possible.filter(({ target }) => sent === undefined && knowsSent[target] !== true);
     return (
-      (await findIn(unknown, (each) => searchDisk(place.path, each))) ??
+      (await findIn(unknown, (each) => searchDisk(location.path, each))) ??
       findIn(possible, async ({ folder, disk }) => {
-        const here = await visitMapped(place.path, mappingsOf(folder), disk);
+        const here = await visitMapped(location.path, mappingsOf(folder), disk);
         return here && { here, step: 0 };
       })
     );
