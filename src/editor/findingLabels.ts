@@ -90,7 +90,7 @@ export function verdictLabel(verdict: Verdict): string {
     stillThere: t('still present'),
     codeChanged: t('not found, code changed'),
     sameBytes: t('not found, file unchanged'),
-    notSent: t('not uploaded this time'),
+    notUploaded: t('not uploaded this time'),
     reportedAgain: t('reported again'),
     carriedOver: t('carried over, not tested again'),
     pairTested: t('not found, pair tested again'),
@@ -123,7 +123,7 @@ export function evidenceLabel(evidence: Evidence): string {
       }[evidence.missing];
     case 'unchecked':
       return {
-        sent: t('can’t be checked: the uploaded files are unknown'),
+        upload: t('can’t be checked: the uploaded files are unknown'),
         file: t('can’t be checked: the file can’t be identified'),
         text: t('can’t be checked: the content of {0} wasn’t saved', path),
         encoding: t('can’t be checked: the encoding of {0} is unknown', path),

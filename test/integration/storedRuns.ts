@@ -35,7 +35,7 @@ export async function storeLiveRun(
 export async function storeUnsentRun(
   storage: string,
   run: StoredRun,
-  sent?: Readonly<Record<string, string>>,
+  uploaded?: Readonly<Record<string, string>>,
 ): Promise<void> {
   const at = Date.now() - hourMs;
   const unsent: Run = {
@@ -45,7 +45,7 @@ export async function storeUnsentRun(
     failure: { kind: 'serverError', status: 503 },
   };
   await storeRun(storage, unsent, async (folder) => {
-    if (sent !== undefined) await storeManifest(folder, 0, sent);
+    if (uploaded !== undefined) await storeManifest(folder, 0, uploaded);
   });
 }
 
@@ -63,12 +63,12 @@ export async function storeEndedRun(
   storage: string,
   run: StoredRun,
   findings: unknown,
-  sent?: Readonly<Record<string, string>>,
+  uploaded?: Readonly<Record<string, string>>,
 ): Promise<void> {
   await storeRun(storage, endedRun(run), async (folder) => {
     await writeFile(path.join(folder, 'findings.json'), JSON.stringify(findings));
     await writeFile(path.join(folder, 'report.md'), '# Invented report\n');
-    if (sent !== undefined) await storeManifest(folder, 0, sent);
+    if (uploaded !== undefined) await storeManifest(folder, 0, uploaded);
   });
 }
 

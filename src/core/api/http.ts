@@ -110,7 +110,7 @@ export async function putFile(
                 passed += chunk.length;
                 return write(chunk);
               },
-              (sent) => options.onBytes?.(sent, bytes),
+              (sentBytes) => options.onBytes?.(sentBytes, bytes),
             ),
           expectsContinue,
           signal: options.signal,
@@ -253,11 +253,11 @@ async function sendUnchanged(
     return chunk;
   };
   let chunk = await read(0);
-  for (let index = 1, sent = 0; chunk.length > 0; index++) {
+  for (let index = 1, sentBytes = 0; chunk.length > 0; index++) {
     const current = chunk;
     [chunk] = await Promise.all([read(index), write(current)]);
-    sent += current.length;
-    onSent(sent);
+    sentBytes += current.length;
+    onSent(sentBytes);
   }
 }
 

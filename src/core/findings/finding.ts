@@ -24,7 +24,7 @@ export type LocationRole = (typeof PLACE_ROLES)[number];
 
 /**
  * Lines and columns are 1-based; an unknown line is absent. Details have them as reported, a
- * finding those of the sent text, or of the file here if it is not known what was sent.
+ * finding those of the uploaded text, or of the file here if it is not known what was uploaded.
  */
 export interface Location {
   /** As received, without a line suffix. Untrusted: only `location/resolver` turns it into a file. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { compact, isLeftOut, splitLines } from './drift/lineText.ts';
 import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts';
-import type { SentPath } from './location/resolver.ts';
+import type { UploadPath } from './location/resolver.ts';
 
 /*
  * A finding keeps the name of its first report. Working out a run's result pairs its findings with
@@ -85,9 +85,9 @@ const maxSnippet = 10_000;
 
 /**
  * A hash of kind, path, and quoted code; for a live finding, of its pair, method and address. It
- * depends only on the findings file and on what was sent.
+ * depends only on the findings file and on what was uploaded.
  */
-export function fingerprintOf(finding: ReportedFinding, { path }: Pick<SentPath, 'path'>): string {
+export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPath, 'path'>): string {
   const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);
   const [kind = ''] = kindsOf(finding);
   const { perspective = kind } = finding;

@@ -25,7 +25,7 @@ import {
 import { askForOwners, followFiles, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
 import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
-import type { SentFile } from './location/sentFiles.ts';
+import type { UploadedFile } from './location/sentFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /*
@@ -105,15 +105,15 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
   const locations = new Map<Location, ShownLocation>();
   const drift = 'unknown';
   const unread = new Set<string>();
-  const files = new Map<SentFile, LocatedFile>();
-  for (const { finding, sent: sentFiles, home } of view.found) {
+  const files = new Map<UploadedFile, LocatedFile>();
+  for (const { finding, uploaded: uploadedFiles, home } of view.found) {
     unread.add(home);
     for (const [at, reported] of finding.locations.entries()) {
-      const sent = sentFiles[at];
-      if (sent === undefined) continue;
-      const file = files.get(sent) ?? locatedAsSent(sent);
-      files.set(sent, file);
-      unread.add(sent.folder);
+      const uploaded = uploadedFiles[at];
+      if (uploaded === undefined) continue;
+      const file = files.get(uploaded) ?? locatedAsSent(uploaded);
+      files.set(uploaded, file);
+      unread.add(uploaded.folder);
       const { startLine, endLine, startColumn, endColumn } = reported;
       locations.set(reported, { ...file, startLine, endLine, startColumn, endColumn, reported, drift });
     }
@@ -133,8 +133,8 @@ export async function locate(view: RunView, { runs, mappings, ...options }: Surr
     const of = id === run.id ? run : runs.get(id);
     if (of === undefined) return [];
     const folder = runs.folderOf(id);
-    const { knowsSent = [] } = (id === run.id ? head : await readHead(folder)) ?? {};
-    return [findingsOfRun(of, folder, found, knowsSent, mappings, options.calls)];
+    const { knowsUploaded = [] } = (id === run.id ? head : await readHead(folder)) ?? {};
+    return [findingsOfRun(of, folder, found, knowsUploaded, mappings, options.calls)];
   });
   return locateFindings((await Promise.all(byRun)).flat(), view, options);
 }

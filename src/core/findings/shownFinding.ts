@@ -6,7 +6,7 @@ import type { Finding, Location, WithDetails } from './finding.ts';
 import { identityOf } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
-import type { SentFile } from './location/sentFiles.ts';
+import type { UploadedFile } from './location/sentFiles.ts';
 import { isSettled, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './location/owners.ts';
 
@@ -26,11 +26,11 @@ export interface ShownLocation {
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** What was sent of the file, if known. */
-  readonly sent?: SentFile | undefined;
+  /** What was uploaded of the file, if known. */
+  readonly uploaded?: UploadedFile | undefined;
   readonly reported: Location;
   readonly drift: Drift;
-  /** The text of the file differs from the one that was sent. */
+  /** The text of the file differs from the one that was uploaded. */
   readonly isChanged?: boolean;
 }
 
@@ -99,8 +99,8 @@ export function localLocationOf(
 }
 
 /** Only the local location knows it where a person has mapped its path. */
-export function sentFileOf(location: Location, shown: ShownFinding): SentFile | undefined {
-  return shown.sent[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.sent;
+export function uploadedFileOf(location: Location, shown: ShownFinding): UploadedFile | undefined {
+  return shown.uploaded[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.uploaded;
 }
 
 export function mainLocationOf(shown: Pick<Placed, 'finding' | 'locations'>): ShownLocation | undefined {

@@ -33,17 +33,17 @@ function inOrder(texts: readonly (string | undefined)[]): string[] {
 }
 
 /** Without credit limits and passwords. */
-export function sentPartsOf(sent: {
+export function sentPartsOf(request: {
   readonly input: ApplicationInput;
   readonly language: string;
   readonly webhookEndpointIds: readonly string[];
 }): Readonly<Record<SentPart, readonly string[]>> {
-  const logins = sent.input.authentication?.credentials ?? [];
+  const logins = request.input.authentication?.credentials ?? [];
   return {
-    ...partsOf(sent.input),
+    ...partsOf(request.input),
     logins: inOrder(logins.map(({ id, role }) => `${id} (${role})`)),
-    language: [sent.language],
-    webhooks: inOrder(sent.webhookEndpointIds),
+    language: [request.language],
+    webhooks: inOrder(request.webhookEndpointIds),
   };
 }
 

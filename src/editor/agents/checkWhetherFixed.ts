@@ -6,7 +6,7 @@ import type { DetailedFinding } from '../../core/findings/shownFinding.ts';
 import { codeBlock, codeSpan, clip, visibleName } from '../../core/visibleText.ts';
 import { addressOf } from '../../core/findings/view/findingMarkdown.ts';
 import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
-import { type ChangedFile, changedFilesOf, whyNotSent } from '../findings/code/asAssessed.ts';
+import { type ChangedFile, changedFilesOf, whyNotUploaded } from '../findings/code/asAssessed.ts';
 import type { TextSources } from '../findings/code/fileTexts.ts';
 import { findingsMarkdown, handToAgent } from '../findings/shareFindings.ts';
 import { formatNumber } from '../formats.ts';
@@ -62,7 +62,7 @@ async function describeChanges(
   }
   return changes.length > 0
     ? changes
-    : [t('There is nothing to compare: {0}.', (await whyNotSent(shown.run, deps)).why)];
+    : [t('There is nothing to compare: {0}.', (await whyNotUploaded(shown.run, deps)).why)];
 }
 
 function describe({ shown, changes }: { shown: DetailedFinding; changes: readonly string[] }): string {

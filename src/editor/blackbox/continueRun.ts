@@ -131,13 +131,13 @@ async function sourceOf(
     return start && { start: { ...start, account, folder }, proposal: start.input, remarks: [remark] };
   }
   const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
-  const asSent = { ...run, input };
+  const asUploaded = { ...run, input };
   const asInFile = {
     input: file ? toInput(file, workflow) : input,
     language: file?.language ?? run.language,
     webhookEndpointIds: file?.notification?.webhook_endpoint_ids ?? run.webhookEndpointIds,
   };
-  const changes = changesBetween(sentPartsOf(asSent), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
+  const changes = changesBetween(sentPartsOf(asUploaded), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
   const differs = t(
     'VS Code sends the request as it was for that run, without later changes in the target file. Added (+) and removed (−) since then:',
   );

@@ -90,12 +90,12 @@ async function reveal(isVisible: boolean): Promise<void> {
   if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');
 }
 
-async function choose({ about }: PreviewNode, isSent: boolean, choices: UploadChoices): Promise<void> {
+async function choose({ about }: PreviewNode, isUploaded: boolean, choices: UploadChoices): Promise<void> {
   if (about === undefined) return;
   const { folder, path, reason } = about;
   const isIgnored = reason?.kind === 'ignored' || reason?.kind === 'ignoredButTracked';
-  if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isSent ? 'send' : 'leaveOut');
-  else await choices.change(folder, (current) => withChosen(current, path, { isSent, isIgnored }));
+  if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isUploaded ? 'send' : 'leaveOut');
+  else await choices.change(folder, (current) => withChosen(current, path, { isUploaded, isIgnored }));
 }
 
 function messageOf(prepared: readonly Prepared[]): string {

@@ -250,12 +250,12 @@ function line(
   return item;
 }
 
-function withCheckbox(item: vscode.TreeItem, isSent: boolean, path: string): vscode.TreeItem {
-  const tooltip = isSent
+function withCheckbox(item: vscode.TreeItem, isUploaded: boolean, path: string): vscode.TreeItem {
+  const tooltip = isUploaded
     ? t('Included in the upload. To exclude it, clear the checkbox.')
     : t('Excluded. To upload it anyway, select the checkbox.');
-  item.checkboxState = toCheckbox(isSent, visibleName(path), tooltip);
-  item.contextValue = isSent ? 'sent' : 'leftOut';
+  item.checkboxState = toCheckbox(isUploaded, visibleName(path), tooltip);
+  item.contextValue = isUploaded ? 'uploaded' : 'leftOut';
   return item;
 }
 

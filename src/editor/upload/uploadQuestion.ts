@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isSamePath } from '../../core/paths.ts';
 import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
-import { readSentFiles, type SentOfRun } from '../../core/findings/location/sentFiles.ts';
+import { readUploadedFiles, type UploadedFiles } from '../../core/findings/location/sentFiles.ts';
 import { readHead } from '../../core/findings/result/resultFile.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { ManifestEntry } from '../../core/upload/archive/packing.ts';
@@ -154,10 +154,10 @@ async function addedSince(
 }
 
 /** For each folder of a run, what an earlier one uploaded; undefined where that is not known. */
-function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<SentOfRun> {
-  const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readSentFiles> => {
+function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<UploadedFiles> {
+  const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readUploadedFiles> => {
     const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));
-    return readSentFiles(earlier, index, runs.folderOf(earlier.id));
+    return readUploadedFiles(earlier, index, runs.folderOf(earlier.id));
   };
   return Promise.all(targets.map(filesOf));
 }

@@ -18,7 +18,7 @@ import type { TextSources } from '../../../src/editor/findings/code/fileTexts.ts
 import { FolderCalls } from '../../../src/core/yieldingWork.ts';
 import { silent } from '../../silentLog.ts';
 import type { FindingStores } from '../../../src/editor/findings/findingArguments.ts';
-import { toSent } from '../../unit/findings/result/storedManifest.ts';
+import { toUploaded } from '../../unit/findings/result/storedManifest.ts';
 import { identityFor } from '../../unit/findings/shownFindings.ts';
 import { messages, recordCommand, shownTexts } from '../dialogs.ts';
 import { gitWith, partly, storeOfFindings } from '../doubles.ts';
@@ -26,7 +26,7 @@ import { endedRun, inventedAccount } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
 const commit = 'a'.repeat(40);
-const sent = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\n', 'lost.js': 'as sent\n' };
+const uploaded = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\n', 'lost.js': 'as sent\n' };
 
 describe('files as they were assessed', () => {
   let root = '';
@@ -42,18 +42,18 @@ describe('files as they were assessed', () => {
     await mkdir(path.join(runFolder, 'source'), { recursive: true });
     await mkdir(path.join(folder, 'src'), { recursive: true });
     await writeFile(path.join(runFolder, 'manifest-0.json'), 'It takes long to read, and is not needed.');
-    await writeFile(path.join(runFolder, keptPath({ target: 0, path: 'src/kept.js' })), sent['src/kept.js']);
+    await writeFile(path.join(runFolder, keptPath({ target: 0, path: 'src/kept.js' })), uploaded['src/kept.js']);
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
-    const files = [...Object.keys(sent), '../secret.js', 'elsewhere/kept.js'];
+    const files = [...Object.keys(uploaded), '../secret.js', 'elsewhere/kept.js'];
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 2, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items));
     shown = findings.map((finding) => ({
       ...{ run, finding, locations: [], folder, ...identityFor('invented'), triage: undecided },
-      sent: finding.locations.map((location) => toSent(location.path, sent, folder)),
+      uploaded: finding.locations.map((location) => toUploaded(location.path, uploaded, folder)),
     }));
     const file = path.join(folder, 'src/kept.js');
-    const kept = { ...toSent('src/kept.js', sent, folder)!, file, sent: toSent('src/kept.js', sent, folder) };
+    const kept = { ...toUploaded('src/kept.js', uploaded, folder)!, file, uploaded: toUploaded('src/kept.js', uploaded, folder) };
     shown = shown.map((each) => ({
       ...each,
       // As the user mapped it.
@@ -80,7 +80,7 @@ describe('files as they were assessed', () => {
     await rm(root, { recursive: true, force: true });
   });
 
-  it('are opened exactly as they were sent, with the finding selected at its original location', async () => {
+  it('are opened exactly as they were uploaded, with the finding selected at its original location', async () => {
     for (const [index, name] of [
       [0, 'src/kept.js'],
       [1, 'inCommit.js'],
@@ -89,13 +89,13 @@ describe('files as they were assessed', () => {
       await openAsAssessed(shown[index]!, deps);
       const { document, selection } = vscode.window.activeTextEditor!;
       assert.equal(document.uri.scheme, 'whitebox-assessed');
-      assert.equal(document.getText(), sent[name]);
+      assert.equal(document.getText(), uploaded[name]);
       assert.equal(document.getText(selection), 'two');
     }
     assert.deepEqual(messages.shown, []);
   });
 
-  it('are not shown if their text is not exactly what was sent, or was never sent', async () => {
+  it('are not shown if their text is not exactly what was uploaded, or was never uploaded', async () => {
     await openAsAssessed(shown[2]!, deps);
     await openAsAssessed(shown[3]!, deps);
     assert.deepEqual(shownTexts(), [
@@ -103,7 +103,7 @@ describe('files as they were assessed', () => {
       '../secret.js can’t be shown as it was assessed: no uploaded file matches with certainty.',
     ]);
     for (const name of ['../secret.js', '../../secret.js', 'src/kept.js/../../../secret.js']) {
-      const { bytes, sha256 } = toSent('secret.js', { 'secret.js': 'not sent' }, '')!;
+      const { bytes, sha256 } = toUploaded('secret.js', { 'secret.js': 'not sent' }, '')!;
       const [path, query] = [`/as-assessed/0/${name}`, `${bytes} ${sha256}`];
       const uri = vscode.Uri.from({ scheme: 'whitebox-assessed', path, query });
       await assert.rejects(Promise.resolve(vscode.workspace.openTextDocument(uri)), name);

@@ -14,7 +14,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { ExportDeps } from '../../../src/editor/findings/exportFile.ts';
 import { exportFindings } from '../../../src/editor/findings/exportFindings.ts';
 import type { Filtering } from '../../../src/editor/findings/tree/filtering.ts';
-import { storeManifest, toSent } from '../../unit/findings/result/storedManifest.ts';
+import { storeManifest, toUploaded } from '../../unit/findings/result/storedManifest.ts';
 import {
   brokenRules,
   codeScanningRules,
@@ -46,7 +46,7 @@ describe('exporting findings as SARIF', () => {
       const [name, file = ''] = shown.finding.locations[0]?.path.split('/') ?? [];
       const target = of.targets.findIndex((each) => each.name === name);
       const folder = of.targets[target]?.folder;
-      return { ...shown, folder, sent: [toSent(file, { 'a.js': text }, folder ?? '', target)] };
+      return { ...shown, folder, uploaded: [toUploaded(file, { 'a.js': text }, folder ?? '', target)] };
     });
   };
   const earlierOf = (verdict: ShownFinding['verdict']): ShownFinding[] =>

@@ -255,7 +255,7 @@ describe('the Features view', () => {
     assert.equal((await rows()).length, 2);
   });
 
-  it('F136 counts more pairs than can be sent, and shows the first 2,000 features', async () => {
+  it('F136 counts more pairs than can be uploaded, and shows the first 2,000 features', async () => {
     const run = await crawl({
       features: Array.from({ length: 2_003 }, (_, at) => ({ name: `Feature ${at}` })),
     });

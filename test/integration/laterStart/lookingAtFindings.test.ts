@@ -45,7 +45,7 @@ describe('messages about findings and runs', () => {
     ({ ...endedRun({ id, folder: shop, ...inventedAccount }), ...more }) as Run;
 
   it('propose “fixed” only for findings no longer reported whose code changed', async () => {
-    for (const verdict of ['codeChanged', 'sameBytes', 'notSent', 'unknown', 'new', undefined] as const) {
+    for (const verdict of ['codeChanged', 'sameBytes', 'notUploaded', 'unknown', 'new', undefined] as const) {
       const shown = { ...findingAt(locationIn('a.js', 'gone')), verdict };
       const offered = pick();
       await setTriage([shown], { findings: storeOfFindings(), memory: makeMemory(), log: silent });
@@ -213,7 +213,7 @@ describe('messages about findings and runs', () => {
     const ofVerdict = (verdict: ShownFinding['verdict']) => invent({ verdict, at: { path: 'a.js' } });
     const comparison = {
       ...{ run, baseline, shown: [ofVerdict('new'), ofVerdict('stillThere')] },
-      absent: [ofVerdict('notSent')],
+      absent: [ofVerdict('notUploaded')],
     };
     const asked: unknown[] = [];
     const findings = storeOfFindings([], {

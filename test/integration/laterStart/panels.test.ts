@@ -125,9 +125,9 @@ describe('an open document', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
     const { finding } = invent({ severity: 'high' });
-    const about = { run: run.id, home: shop, folder: shop, path: '', sent: [], quotes: [], since: 1 };
+    const about = { run: run.id, home: shop, folder: shop, path: '', uploaded: [], quotes: [], since: 1 };
     const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
-    const absent = [entry('codeChanged'), entry('notSent')];
+    const absent = [entry('codeChanged'), entry('notUploaded')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
     const traced = [{ run, limitations, reported: [entry('stillThere')], absent }];
     const parts = { triage: { load: () => Promise.resolve(), get: () => undefined } };

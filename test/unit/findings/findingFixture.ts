@@ -39,7 +39,7 @@ type RunParts = readonly [
   folders: readonly string[],
   findings: string,
   /** Of each folder, or the same of every one. */
-  sent?: Files | readonly Files[],
+  uploaded?: Files | readonly Files[],
 ];
 
 /** A finding store with its own folder on disk, run store and triage store. */
@@ -58,7 +58,7 @@ export interface FindingFixture {
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
-  /** Stores an ended run of folders below the root, each newer than the last, with the `sent` files of each. */
+  /** Stores an ended run of folders below the root, each newer than the last, with the `uploaded` files of each. */
   addRun(...args: RunParts): Promise<Run>;
   /** Like `addRun`, without loading its findings. */
   storeRun(...args: RunParts): Promise<Run>;
@@ -161,7 +161,7 @@ export async function setUpFindings(
       await store.load();
       return run;
     },
-    storeRun: async (folders, findings, sent) => {
+    storeRun: async (folders, findings, uploaded) => {
       count += 1;
       const run = await writeRun(root, runs, count, folders, findings);
       const { id, targets } = run;
@@ -169,15 +169,15 @@ export async function setUpFindings(
         await mkdir(folder, { recursive: true });
         await writeFile(path.join(folder, 'a.js'), 'one\ntwo\nthree\n');
       }
-      if (sent !== undefined)
+      if (uploaded !== undefined)
         for (const index of targets.keys()) {
-          const files = Array.isArray(sent) ? (sent as readonly Files[])[index] : (sent as Files);
-          await storeSent(run, index, runs.folderOf(id), files ?? {});
+          const files = Array.isArray(uploaded) ? (uploaded as readonly Files[])[index] : (uploaded as Files);
+          await storeUploaded(run, index, runs.folderOf(id), files ?? {});
         }
       await runs.create(run);
       const source = { ...sourceFor(runs), encodings: inShiftJis };
       // As the last step of collecting; a file that cannot be read does not keep the run from ending.
-      if (sent !== undefined) await saveResult(run, source).catch(() => undefined);
+      if (uploaded !== undefined) await saveResult(run, source).catch(() => undefined);
       return run;
     },
   };
@@ -205,9 +205,9 @@ export function sourceFor(runs: ResultSource['runs'], more: Partial<ResultSource
   return { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory(), ...more };
 }
 
-async function storeSent(run: Run, index: number, runFolder: string, sent: Files): Promise<void> {
-  await storeManifest(runFolder, index, sent);
-  for (const [name, text] of Object.entries(sent)) {
+async function storeUploaded(run: Run, index: number, runFolder: string, uploaded: Files): Promise<void> {
+  await storeManifest(runFolder, index, uploaded);
+  for (const [name, text] of Object.entries(uploaded)) {
     const file = path.join(run.targets[index]!.folder, name);
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, text);

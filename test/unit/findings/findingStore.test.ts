@@ -126,8 +126,8 @@ test('the findings of a run are counted without reading them, the open ones only
 test('a finding is found by its name after its run was downloaded again in another order', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const list = ['one', 'two'].map((title, at) => ({ title, file: `${title}.js`, line: 1, cwe: 79 + at }));
-  const sent = { 'one.js': 'first();\n', 'two.js': 'second();\n' };
-  const run = await fixture.addRun(['shop'], JSON.stringify(list), sent);
+  const uploaded = { 'one.js': 'first();\n', 'two.js': 'second();\n' };
+  const run = await fixture.addRun(['shop'], JSON.stringify(list), uploaded);
   const [one] = fixture.store.all();
   const file = path.join(fixture.runs.folderOf(run.id), 'findings.json');
   await writeFile(file, JSON.stringify(list.toReversed()));
@@ -158,16 +158,16 @@ test('each folder of a run of two shows only its own latest findings', async (t)
   assert.deepEqual(titles(fixture), ['one, old', 'two', 'one, gone', 'anywhere']);
 });
 
-test('F110 state, opened file and stored text of a finding refer to the same sent file', async (t) => {
+test('F110 state, opened file and stored text of a finding refer to the same uploaded file', async (t) => {
   const fixture = await setUpFindings(t);
   const shop = path.join(fixture.root, 'shop');
   fixture.open.add(shop);
-  const sent = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/other.c': 'int a;\n' };
+  const uploaded = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/other.c': 'int a;\n' };
   await mkdir(path.join(shop, 'src'), { recursive: true });
   await writeFile(path.join(shop, 'src', 'index.ts'), 'never sent\n');
   const findings = ['src/index.ts', 'node_modules/lodash/package.json', 'src/other.c'];
   const items = findings.map((file) => ({ title: file, file, line: 1 }));
-  await fixture.addRun(['shop'], JSON.stringify(items), sent);
+  await fixture.addRun(['shop'], JSON.stringify(items), uploaded);
   const changed = path.join(shop, 'web/src/index.ts');
   await writeFile(changed, 'new\na\nb\n');
   await fixture.store.rePlace(new Set([changed]));
@@ -183,9 +183,9 @@ test('a finding whose file is gone stays with its folder in a run of two', async
   const locations = ['m.js', 'a.js'].map((file, at) => ({ file, line: 1, target_index: at }));
   const untold = { title: 'untold', file: 'lib/only.js', line: 1 };
   const findings = JSON.stringify([untold, { title: 'told', locations }]);
-  const sent = [{ 'lib/only.js': 'x\n', 'm.js': 'm\n' }, {}];
-  await fixture.addRun(['shop', 'tool'], findings, sent);
-  await fixture.addRun(['shop', 'tool'], findings, sent);
+  const uploaded = [{ 'lib/only.js': 'x\n', 'm.js': 'm\n' }, {}];
+  await fixture.addRun(['shop', 'tool'], findings, uploaded);
+  await fixture.addRun(['shop', 'tool'], findings, uploaded);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'because');
   const stateOf = ({ triage, verdict }: ShownFinding): string => `${triage.state} ${String(verdict)}`;
   const seen = (store = fixture.store) => store.all().map(stateOf);
@@ -203,8 +203,8 @@ test('findings are shown as uploaded before their files are read, and changed fi
   const fixture = await setUpFindings(t, 'shop');
   const locations = ['changed.js', 'other.js'].map((file) => ({ title: file, file, line: 1 }));
   const both = { title: 'both', locations: locations };
-  const sent = { 'changed.js': 'one();\n', 'other.js': 'two();\n' };
-  await fixture.addRun(['shop'], JSON.stringify([...locations, both]), sent);
+  const uploaded = { 'changed.js': 'one();\n', 'other.js': 'two();\n' };
+  await fixture.addRun(['shop'], JSON.stringify([...locations, both]), uploaded);
   await writeFile(path.join(fixture.root, 'shop', 'changed.js'), '// above\none();\n');
   const store = fixture.reopen(parseWorker);
   const seen: unknown[] = [];

@@ -34,7 +34,7 @@ const columns: readonly (readonly [string, (shown: DetailedFinding) => string | 
   ['folder', (shown) => targetOf(shown)?.name],
   ['commit', (shown) => targetOf(shown)?.commit?.id],
   ['uncommitted_changes', (shown) => targetOf(shown)?.commit && String(targetOf(shown)?.commit?.dirty)],
-  ['file_sha256', ({ sent }) => sent[0]?.sha256],
+  ['file_sha256', ({ uploaded }) => uploaded[0]?.sha256],
   ['fingerprint', ({ fingerprint }) => fingerprint],
 ];
 

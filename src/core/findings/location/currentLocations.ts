@@ -4,9 +4,9 @@ import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Location } from '../finding.ts';
 import type { ShownLocation } from '../shownFinding.ts';
-import { createDecode, type Encodings, readSentText, readTextBelow } from './sentFiles.ts';
+import { createDecode, type Encodings, readUploadedText, readTextBelow } from './sentFiles.ts';
 
-export type LocatedFile = Pick<ShownLocation, 'file' | 'folder' | 'target' | 'path' | 'sent'>;
+export type LocatedFile = Pick<ShownLocation, 'file' | 'folder' | 'target' | 'path' | 'uploaded'>;
 
 export interface LocationsOfFile {
   readonly run: string;
@@ -28,10 +28,10 @@ export interface EditorTexts {
 
 export function asReported(
   { locations }: LocationsOfFile,
-  { isAsSent = false, isChanged = false } = {},
+  { isAsUploaded = false, isChanged = false } = {},
 ): CurrentLocations {
   const toCurrent = ({ startLine, endLine, startColumn, endColumn }: Location) => {
-    const drift: Drift = isAsSent && startLine !== undefined ? 'same' : 'unknown';
+    const drift: Drift = isAsUploaded && startLine !== undefined ? 'same' : 'unknown';
     return { startLine, endLine, startColumn, endColumn, drift };
   };
   return { locations: locations.map(toCurrent), isChanged };
@@ -58,10 +58,10 @@ async function followFile(
   const content = await readTextBelow(file.folder, file.path);
   const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
   if (current === undefined) return asReported(each);
-  const sent = file.sent && (await readSentText(runFolderOf(run), file.sent, decode))?.text;
-  // What was sent is nowhere: the file has changed, but it is not known where.
-  if (sent === undefined) return asReported(each, { isChanged: file.sent !== undefined });
-  const [before, after] = [splitLines(sent), splitLines(current)];
+  const uploaded = file.uploaded && (await readUploadedText(runFolderOf(run), file.uploaded, decode))?.text;
+  // What was uploaded is nowhere: the file has changed, but it is not known where.
+  if (uploaded === undefined) return asReported(each, { isChanged: file.uploaded !== undefined });
+  const [before, after] = [splitLines(uploaded), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
   const locateNow = followLines(before, after);
   const location = ({

@@ -7,15 +7,15 @@ import { createLocator, type Locate } from './resolver.ts';
 import {
   type Decode,
   type DecodedText,
-  readSentText,
+  readUploadedText,
   readTextBelow,
-  type SentFile,
-  type SentOfRun,
+  type UploadedFile,
+  type UploadedFiles,
 } from './sentFiles.ts';
 
 export const EVIDENCE = ['notAsSent', 'unchecked', 'asSent'] as const;
 
-/** Whether quote and line of a location are in what was sent. */
+/** Whether quote and line of a location are in what was uploaded. */
 export type Evidence =
   | { readonly kind: 'asSent'; readonly path: string }
   /** `line` only for a location without a quote. */
@@ -23,7 +23,7 @@ export type Evidence =
   /** Something is not known, or searching for the quote takes too long. */
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 
-type Unknown = 'sent' | 'file' | 'text' | 'encoding' | 'quote';
+type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';
 
 /** Undefined where there is nothing to check. */
 export type EvidenceOfLocations = readonly (Evidence | undefined)[];
@@ -35,19 +35,19 @@ export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefine
 /** No finding is lost for its quote: the rest is unchecked. */
 const maxCheckMs = 20_000;
 
-/** Found while the sent text was here. */
+/** Found while the uploaded text was here. */
 export type KnownEvidence = ReadonlyMap<Location, Evidence | undefined>;
 
 export interface RunSource {
   readonly run: Run;
   readonly runFolder: string;
-  readonly sent: SentOfRun;
-  readonly sentFile: (location: Location) => SentFile | 'ambiguous' | undefined;
+  readonly uploaded: UploadedFiles;
+  readonly uploadedFile: (location: Location) => UploadedFile | 'ambiguous' | undefined;
   readonly decode: Decode;
 }
 
 interface CheckedLocation {
-  /** Its lines are those of the sent text, if that is here. */
+  /** Its lines are those of the uploaded text, if that is here. */
   readonly anchored: Location;
   readonly evidence: Evidence | undefined;
 }
@@ -64,14 +64,14 @@ export async function checkEvidence(
     const isKept = evidence?.kind === 'unchecked' && former !== undefined && former.kind !== 'unchecked';
     checked.set(location, { anchored: withoutQuote(anchored), evidence: isKept ? former : evidence });
   };
-  const { runFolder, sent, sentFile, decode } = source;
-  const notSent = sent.includes(undefined) ? 'sent' : undefined;
+  const { runFolder, uploaded, uploadedFile, decode } = source;
+  const notUploaded = uploaded.includes(undefined) ? 'upload' : undefined;
   const end = performance.now() + maxMs;
   const isLate = (): boolean => performance.now() > end;
-  for (const [file, inFile] of Map.groupBy(locations, sentFile)) {
+  for (const [file, inFile] of Map.groupBy(locations, uploadedFile)) {
     if (typeof file === 'object') {
       const { path } = file;
-      const text = isLate() ? undefined : await readSentText(runFolder, file, decode).catch(asUnknown);
+      const text = isLate() ? undefined : await readUploadedText(runFolder, file, decode).catch(asUnknown);
       const check = text && checkerIn(text, path);
       for (const location of inFile) {
         const found = isLate() ? undefined : check?.(location);
@@ -80,9 +80,9 @@ export async function checkEvidence(
       }
       continue;
     }
-    const unknown = notSent ?? (file === 'ambiguous' ? 'file' : undefined);
+    const unknown = notUploaded ?? (file === 'ambiguous' ? 'file' : undefined);
     // The file here is the best that there is to correct a line by a quote.
-    const anchored = unknown === 'sent' ? await anchorHere(inFile, source, isLate) : undefined;
+    const anchored = unknown === 'upload' ? await anchorHere(inFile, source, isLate) : undefined;
     for (const location of inFile)
       add(location, { anchored: anchored?.get(location) ?? location, evidence: withoutText(location, unknown) });
   }
@@ -120,7 +120,7 @@ function inUnits({ inCodePoints, ...location }: Location, lines: readonly string
   return { ...location, startColumn: toUnits(startLine, startColumn), endColumn: toUnits(endLine, endColumn) };
 }
 
-/** The file was not sent, is not known, or has no sent text here. */
+/** The file was not uploaded, is not known, or has no uploaded text here. */
 function withoutText(
   { path, snippet, startLine }: Location,
   unknown: Unknown | undefined,
@@ -131,12 +131,12 @@ function withoutText(
 
 async function anchorHere(
   locations: readonly Location[],
-  { run: { targets }, sent, decode }: RunSource,
+  { run: { targets }, uploaded, decode }: RunSource,
   isLate: () => boolean,
 ): Promise<ReadonlyMap<Location, Location>> {
   const anchored = new Map<Location, Location>();
-  const knowsSent = sent.map((files) => files !== undefined);
-  const locate = createLocator(targets, knowsSent);
+  const knowsUploaded = uploaded.map((files) => files !== undefined);
+  const locate = createLocator(targets, knowsUploaded);
   const found: { readonly location: Location; readonly here: NonNullable<Awaited<ReturnType<Locate>>> }[] = [];
   for (const location of locations) {
     const needsText = location.snippet !== undefined || location.inCodePoints === true;
@@ -154,7 +154,7 @@ async function anchorHere(
   return anchored;
 }
 
-/** A location that was sent in no file, and is found here through a mapping, cannot be checked. */
+/** A location that was uploaded in no file, and is found here through a mapping, cannot be checked. */
 export function asLocated(
   evidence: EvidenceOfLocations | undefined,
   isHere: (at: number) => boolean,

@@ -17,11 +17,11 @@ import {
 } from './currentLocations.ts';
 import type { PathMapping } from './mappings.ts';
 import { createLocator, type Locate } from './resolver.ts';
-import { readSentFiles, readUnchanged, type SentFile } from './sentFiles.ts';
+import { readUploadedFiles, readUnchanged, type UploadedFile } from './sentFiles.ts';
 
 /*
- * Finds where locations are now, on the extension host: a file with the bytes that were sent needs no
- * worker, since locations have their lines in the sent text. Those that differ are followed in the
+ * Finds where locations are now, on the extension host: a file with the bytes that were uploaded needs no
+ * worker, since locations have their lines in the uploaded text. Those that differ are followed in the
  * worker, in one request. What the disk does not tell is asked again later.
  */
 
@@ -38,42 +38,42 @@ export function findingsOfRun(
   run: Run,
   runFolder: string,
   found: readonly ResultFinding[],
-  knowsSent: readonly boolean[],
+  knowsUploaded: readonly boolean[],
   mappings: Readonly<Record<string, readonly PathMapping[]>>,
   calls: Pick<FolderCalls, 'ask'>,
 ): FindingsOfRun {
   const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
-  const isKnown = run.targets.map((_, target) => knowsSent[target] === true);
+  const isKnown = run.targets.map((_, target) => knowsUploaded[target] === true);
   return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf, calls), found };
 }
 
-type PlaceAsSent = readonly [location: Location, sent: SentFile | undefined];
+type LocationAsUploaded = readonly [location: Location, uploaded: UploadedFile | undefined];
 
 function locateIn({
   run,
   runFolder,
   locate,
-}: FindingsOfRun): (location: PlaceAsSent) => Promise<LocatedFile | undefined> {
-  // Only a mapping leads to another sent file than the result names.
-  const sentOfTarget = run.targets.map((_, target) => once(() => readSentFiles(run, target, runFolder)));
+}: FindingsOfRun): (location: LocationAsUploaded) => Promise<LocatedFile | undefined> {
+  // Only a mapping leads to another uploaded file than the result names.
+  const uploadedOfTarget = run.targets.map((_, target) => once(() => readUploadedFiles(run, target, runFolder)));
   return async ([location, named]) => {
     const found = await locate(location, named);
     if (found === undefined) return undefined;
     const { file, folder, target, path } = found;
     const isNamed = target === named?.target && path === named.path;
-    const sent = isNamed ? named : (await sentOfTarget[target]?.())?.get(path);
-    return { file, folder, target, path, sent };
+    const uploaded = isNamed ? named : (await uploadedOfTarget[target]?.())?.get(path);
+    return { file, folder, target, path, uploaded };
   };
 }
 
-function keyOfFile([location, sent]: PlaceAsSent): SentFile | string {
-  return sent ?? `${location.path}\0${String(location.targetIndex)}`;
+function keyOfFile([location, uploaded]: LocationAsUploaded): UploadedFile | string {
+  return uploaded ?? `${location.path}\0${String(location.targetIndex)}`;
 }
 
-/** A file that is where it was when it was sent. */
-export function locatedAsSent(sent: SentFile): LocatedFile {
-  const { target, folder, path } = sent;
-  return { file: join(folder, ...path.split('/')), folder, target, path, sent };
+/** A file that is where it was when it was uploaded. */
+export function locatedAsSent(uploaded: UploadedFile): LocatedFile {
+  const { target, folder, path } = uploaded;
+  return { file: join(folder, ...path.split('/')), folder, target, path, uploaded };
 }
 
 export interface Located {
@@ -104,7 +104,7 @@ const filesAtOnce = 16;
 interface FileToFind {
   readonly run: string;
   readonly folders: readonly string[];
-  readonly named: SentFile | undefined;
+  readonly named: UploadedFile | undefined;
   readonly locations: readonly Location[];
   readonly locate: () => Promise<LocatedFile | undefined>;
 }
@@ -113,10 +113,10 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
   const { id, targets } = each.run;
   const locate = locateIn(each);
   const anyFolder = targets.map(({ folder }) => folder);
-  const foldersOf = (sent: SentFile | undefined) => (sent === undefined ? anyFolder : [sent.folder]);
-  const wanted = each.found.flatMap(({ finding, sent }) =>
+  const foldersOf = (uploaded: UploadedFile | undefined) => (uploaded === undefined ? anyFolder : [uploaded.folder]);
+  const wanted = each.found.flatMap(({ finding, uploaded }) =>
     finding.locations
-      .map((location, at): PlaceAsSent => [location, sent[at]])
+      .map((location, at): LocationAsUploaded => [location, uploaded[at]])
       .filter(([location, file]) => isWanted(location, foldersOf(file))),
   );
   return [...Map.groupBy(wanted, keyOfFile).values()].flatMap((group) =>
@@ -147,10 +147,10 @@ export async function locateFindings(
     }
   };
   // Runs report the same files.
-  const isAsSent = memoized(
-    async ({ sent }: LocatedFile) =>
-      sent !== undefined && (await calls.ask(sent.folder, () => readUnchanged(sent))) !== undefined,
-    ({ file, sent }) => `${file}\0${sent?.sha256 ?? ''}`,
+  const isAsUploaded = memoized(
+    async ({ uploaded }: LocatedFile) =>
+      uploaded !== undefined && (await calls.ask(uploaded.folder, () => readUnchanged(uploaded))) !== undefined,
+    ({ file, uploaded }) => `${file}\0${uploaded?.sha256 ?? ''}`,
   );
   const isThere = memoized(
     (folder: string) => calls.ask(folder, async () => (await markOf(folder)) !== undefined),
@@ -159,12 +159,12 @@ export async function locateFindings(
   const toFollow: LocationsOfFile[] = [];
   const find = async ({ run, folders, named, locations: reported, locate }: FileToFind): Promise<void> => {
     const uploaded = named && locatedAsSent(named);
-    const file = uploaded && (await isAsSent(uploaded)) ? uploaded : await locate();
+    const file = uploaded && (await isAsUploaded(uploaded)) ? uploaded : await locate();
     if (file !== undefined) {
       const found = { run, file, locations: reported };
-      const asSent = !texts.edited.has(pathKey(file.file)) && (await isAsSent(file));
-      // Nothing can be said about a file that is not known as it was sent.
-      if (asSent || file.sent === undefined) put(found, asReported(found, { isAsSent: asSent }));
+      const asUploaded = !texts.edited.has(pathKey(file.file)) && (await isAsUploaded(file));
+      // Nothing can be said about a file that is not known as it was uploaded.
+      if (asUploaded || file.uploaded === undefined) put(found, asReported(found, { isAsUploaded: asUploaded }));
       else toFollow.push(found);
       return;
     }
@@ -173,7 +173,7 @@ export async function locateFindings(
     if (was === undefined || former.unread.has(was.folder))
       for (const location of reported) locations.delete(location);
     else {
-      const gone = { file: was.file, folder: was.folder, target: was.target, path: was.path, sent: was.sent };
+      const gone = { file: was.file, folder: was.folder, target: was.target, path: was.path, uploaded: was.uploaded };
       const nowhere = { locations: reported.map(() => ({ drift: 'gone' as const })), isChanged: true };
       put({ run, file: gone, locations: reported }, nowhere);
     }

@@ -4,7 +4,7 @@ import { isUsableName } from '../../upload/sourceFile.ts';
 import { type FolderCalls, lazily } from '../../yieldingWork.ts';
 import type { Location } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
-import type { SentFile, SentOfRun } from './sentFiles.ts';
+import type { UploadedFile, UploadedFiles } from './sentFiles.ts';
 import {
   openFolder,
   type OpenedFolder,
@@ -16,34 +16,34 @@ import {
 
 /*
  * Turns the paths that a run reports into files. A path is searched for among the files that were
- * sent or, where these are not known, on the disk: (1) as it is, without its target's name or
+ * uploaded or, where these are not known, on the disk: (1) as it is, without its target's name or
  * number, or without a base on another machine, (2) without the first segments that all reported
- * paths share, if each then is a sent file (first, where (1) does not fit all), (3) by its end of
+ * paths share, if each then is a uploaded file (first, where (1) does not fit all), (3) by its end of
  * at least two segments. What has no file may have one by a person's mapping. A path that fits
  * several files is ambiguous, and no guess is made.
  */
 
 /**
- * Where a location is according to the findings file and what was sent: the same on every machine that
- * knows what was sent. Where that is not known, as for a run that was imported or tracked by its
+ * Where a location is according to the findings file and what was uploaded: the same on every machine that
+ * knows what was uploaded. Where that is not known, as for a run that was imported or tracked by its
  * ID, paths are as reported.
  */
-export interface SentPath {
+export interface UploadPath {
   /** As the run's target names it. Undefined if several targets are possible, empty if none is. */
   readonly folder: string | undefined;
-  /** As sent, else as reported, with `/`; empty for a finding without a location. */
+  /** As uploaded, else as reported, with `/`; empty for a finding without a location. */
   readonly path: string;
 }
 
 type Targets = readonly Pick<Target, 'folder' | 'name'>[];
 
-function targetsOf({ targetIndex }: Location, knowsSent: readonly boolean[]): readonly number[] {
-  if (knowsSent.length > 1)
-    return targetIndex === undefined || knowsSent[targetIndex] === undefined
-      ? [...knowsSent.keys()]
+function targetsOf({ targetIndex }: Location, knowsUploaded: readonly boolean[]): readonly number[] {
+  if (knowsUploaded.length > 1)
+    return targetIndex === undefined || knowsUploaded[targetIndex] === undefined
+      ? [...knowsUploaded.keys()]
       : [targetIndex];
-  // Where it is not known how many archives were sent, another index means another archive.
-  return targetIndex === undefined || targetIndex === 0 || knowsSent[0] === true ? [0] : [];
+  // Where it is not known how many archives were uploaded, another index means another archive.
+  return targetIndex === undefined || targetIndex === 0 || knowsUploaded[0] === true ? [0] : [];
 }
 
 interface Match {
@@ -66,55 +66,55 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 /** Deeper paths are only found as they are. */
 const maxDepth = 64;
 
-export interface SentPaths {
-  /** It need not be on the disk. Undefined also where it is not known what was sent. */
-  readonly sentFile: (location: Location) => SentFile | 'ambiguous' | undefined;
-  readonly sentPath: (location: Location) => SentPath;
+export interface UploadPaths {
+  /** It need not be on the disk. Undefined also where it is not known what was uploaded. */
+  readonly uploadedFile: (location: Location) => UploadedFile | 'ambiguous' | undefined;
+  readonly uploadPathOf: (location: Location) => UploadPath;
 }
 
 /** `locations` are all of the run. */
-export function findSent(targets: Targets, sent: SentOfRun, locations: Iterable<Location>): SentPaths {
-  const knowsSent = sent.map((files) => files !== undefined);
+export function findUploaded(targets: Targets, uploaded: UploadedFiles, locations: Iterable<Location>): UploadPaths {
+  const knowsUploaded = uploaded.map((files) => files !== undefined);
   const reported = targets.map(() => new Set<string>());
   for (const location of locations)
-    for (const target of targetsOf(location, knowsSent)) reported[target]?.add(location.path);
+    for (const target of targetsOf(location, knowsUploaded)) reported[target]?.add(location.path);
   const searches = targets.map(
     ({ name }, target) =>
-      sent[target] && searchSent(sent[target], [name, String(target)], reported[target] ?? new Set()),
+      uploaded[target] && searchUploaded(uploaded[target], [name, String(target)], reported[target] ?? new Set()),
   );
-  const sentFile = (location: Location): SentFile | 'ambiguous' | undefined => {
-    const possible = targetsOf(location, knowsSent);
-    if (possible.some((target) => knowsSent[target] !== true)) return undefined;
+  const uploadedFile = (location: Location): UploadedFile | 'ambiguous' | undefined => {
+    const possible = targetsOf(location, knowsUploaded);
+    if (possible.some((target) => knowsUploaded[target] !== true)) return undefined;
     const found = possible.flatMap((target) => searches[target]?.(location.path) ?? []);
     return found.length === 0 ? undefined : (bestOf(location.path, found)?.file ?? 'ambiguous');
   };
-  const sentPath = (location: Location): SentPath => {
-    const found = sentFile(location);
+  const uploadPathOf = (location: Location): UploadPath => {
+    const found = uploadedFile(location);
     if (typeof found === 'object') return { folder: found.folder, path: found.path.normalize('NFC') };
-    const [only, ...others] = targetsOf(location, knowsSent);
+    const [only, ...others] = targetsOf(location, knowsUploaded);
     if (only === undefined || others.length > 0)
       return { folder: only === undefined ? '' : undefined, path: reportedPath(location.path) };
-    const number = knowsSent[only] === true ? undefined : String(only);
+    const number = knowsUploaded[only] === true ? undefined : String(only);
     return { folder: targets[only]?.folder, path: reportedPath(location.path, number) };
   };
-  return { sentFile, sentPath };
+  return { uploadedFile, uploadPathOf };
 }
 
 /** Paths that would lead out of a folder are left out. */
-function searchSent(
-  files: ReadonlyMap<string, SentFile>,
+function searchUploaded(
+  files: ReadonlyMap<string, UploadedFile>,
   names: readonly string[],
   reported: ReadonlySet<string>,
-): (text: string) => (Match & { readonly file: SentFile | 'ambiguous' }) | undefined {
+): (text: string) => (Match & { readonly file: UploadedFile | 'ambiguous' }) | undefined {
   // There may be hundreds of thousands of files, and most runs need no index.
   const safe = lazily(() => [...files.values()].filter(({ path }) => isSafe(path)));
   const byPath = lazily(() => indexPaths(safe()));
   const byEnd = lazily(() => indexEnds(safe()));
-  const find = (segments: readonly string[]): SentFile | undefined => {
+  const find = (segments: readonly string[]): UploadedFile | undefined => {
     const path = segments.join('/');
     return byPath().get(path) ?? byPath().get(toComparable(path));
   };
-  const findExactly = (segments: readonly string[]): SentFile | undefined => {
+  const findExactly = (segments: readonly string[]): UploadedFile | undefined => {
     const [first = '', ...inTarget] = segments;
     return find(segments) ?? (names.includes(first) ? find(inTarget) : undefined);
   };
@@ -131,11 +131,11 @@ function searchSent(
     }
     return undefined;
   });
-  const findWithoutShared = (segments: readonly string[]): SentFile | undefined => {
+  const findWithoutShared = (segments: readonly string[]): UploadedFile | undefined => {
     const count = segments.length > maxDepth ? undefined : sharedCount();
     return count === undefined ? undefined : find(segments.slice(count));
   };
-  const findByEnd = (segments: readonly string[]): SentFile | 'ambiguous' | undefined => {
+  const findByEnd = (segments: readonly string[]): UploadedFile | 'ambiguous' | undefined => {
     if (segments.length > maxDepth) return undefined;
     const wanted = segments.map(toComparable);
     const start = wanted.findIndex((_, at) => byEnd().has(wanted.slice(at).join('/')));
@@ -167,7 +167,7 @@ function searchSent(
   };
 }
 
-/** The most literal reading first: a sent file may have a name that `toSegments` refuses. */
+/** The most literal reading first: a uploaded file may have a name that `toSegments` refuses. */
 function readingsOf(text: string): readonly (readonly string[])[] {
   const clean = toSegments(withoutDrive(text)) ?? [];
   const parts = text.split('/');
@@ -184,20 +184,20 @@ function belowBase(text: string): readonly string[] {
   return toSegments(below) ?? [];
 }
 
-/** The list of sent files may come from a bundle, which anybody can write. */
+/** The list of uploaded files may come from a bundle, which anybody can write. */
 function isSafe(path: string): boolean {
   return isUsableName(path) && (process.platform !== 'win32' || toSegments(path)?.join('/') === path);
 }
 
 /** Each file by its path, else by `toComparable`. */
-function indexPaths(files: readonly SentFile[]): ReadonlyMap<string, SentFile> {
+function indexPaths(files: readonly UploadedFile[]): ReadonlyMap<string, UploadedFile> {
   const comparable = files.map((file) => [toComparable(file.path), file] as const);
   return new Map([...comparable, ...files.map((file) => [file.path, file] as const)]);
 }
 
 /** Ends have at least two segments. */
-function indexEnds(files: readonly SentFile[]): ReadonlyMap<string, SentFile | 'ambiguous'> {
-  const ends = new Map<string, SentFile | 'ambiguous'>();
+function indexEnds(files: readonly UploadedFile[]): ReadonlyMap<string, UploadedFile | 'ambiguous'> {
+  const ends = new Map<string, UploadedFile | 'ambiguous'>();
   for (const file of files) {
     if (file.path.split('/', maxDepth + 1).length > maxDepth) continue;
     let end = toComparable(file.path);
@@ -224,32 +224,32 @@ export function reportedPath(text: string, number?: string): string {
   return segments.join('/').normalize('NFC');
 }
 
-/** `sent` is the sent file, if that is known. */
+/** `uploaded` is the uploaded file, if that is known. */
 export type Locate = (
   location: Location,
-  sent?: SentFile,
-) => Promise<(Pick<SentFile, 'target' | 'folder' | 'path'> & { readonly file: string }) | undefined>;
+  uploaded?: UploadedFile,
+) => Promise<(Pick<UploadedFile, 'target' | 'folder' | 'path'> & { readonly file: string }) | undefined>;
 
 export function createLocator(
   targets: Targets,
-  knowsSent: readonly boolean[],
+  knowsUploaded: readonly boolean[],
   mappingsOf: (folder: string) => readonly PathMapping[] = () => [],
   calls?: Pick<FolderCalls, 'ask'>,
 ): Locate {
   const opened = targets.map(({ folder, name }, target) => {
     // The folder's name differs between machines, so it only counts where nothing is known of what
-    // was sent.
-    const names = [name, String(target), ...(knowsSent[target] === true ? [] : [basename(folder)])];
+    // was uploaded.
+    const names = [name, String(target), ...(knowsUploaded[target] === true ? [] : [basename(folder)])];
     return { target, folder, names, disk: openFolder(folder, calls), step: 0 };
   });
-  return async (location, sent) => {
-    if (sent !== undefined) {
-      const target = opened[sent.target];
-      const there = await target?.disk.visit(sent.path);
+  return async (location, uploaded) => {
+    if (uploaded !== undefined) {
+      const target = opened[uploaded.target];
+      const there = await target?.disk.visit(uploaded.path);
       if (target !== undefined && typeof there === 'object')
-        return { ...target, file: there.file, path: sent.path };
+        return { ...target, file: there.file, path: uploaded.path };
     }
-    const possible = targetsOf(location, knowsSent).flatMap((target) => opened[target] ?? []);
+    const possible = targetsOf(location, knowsUploaded).flatMap((target) => opened[target] ?? []);
     const findIn = async (
       targets: typeof opened,
       look: (target: (typeof opened)[number]) => Promise<FoundOnDisk | undefined>,
@@ -259,7 +259,7 @@ export function createLocator(
       const best = bestOf(location.path, all);
       return typeof best?.here === 'object' ? { ...best, ...best.here } : undefined;
     };
-    const unknown = possible.filter(({ target }) => sent === undefined && knowsSent[target] !== true);
+    const unknown = possible.filter(({ target }) => uploaded === undefined && knowsUploaded[target] !== true);
     return (
       (await findIn(unknown, (each) => searchDisk(location.path, each))) ??
       findIn(possible, async ({ folder, disk }) => {

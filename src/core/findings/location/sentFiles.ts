@@ -27,7 +27,7 @@ import { readArchive } from '../../upload/archive/readArchive.ts';
 /** The text of a larger file is neither kept nor read. */
 export const maxTextBytes = 5 * 1024 * 1024;
 
-export interface SentFile {
+export interface UploadedFile {
   readonly target: number;
   readonly folder: string;
   /** Relative, with `/`. */
@@ -38,16 +38,16 @@ export interface SentFile {
   readonly isOnlyCopy?: boolean | undefined;
 }
 
-/** By target, then by path; undefined where it is not known what was sent. */
-export type SentOfRun = readonly (ReadonlyMap<string, SentFile> | undefined)[];
+/** By target, then by path; undefined where it is not known what was uploaded. */
+export type UploadedFiles = readonly (ReadonlyMap<string, UploadedFile> | undefined)[];
 
-/** Undefined when it was not sent, `unknown` where that is not known. */
-export function sentIn(
-  { run: { targets }, sent }: { readonly run: Pick<Run, 'targets'>; readonly sent: SentOfRun },
+/** Undefined when it was not uploaded, `unknown` where that is not known. */
+export function uploadedIn(
+  { run: { targets }, uploaded }: { readonly run: Pick<Run, 'targets'>; readonly uploaded: UploadedFiles },
   folder: string,
   path: string,
-): SentFile | undefined | 'unknown' {
-  const files = sent[targets.findIndex((each) => isSamePath(each.folder, folder))];
+): UploadedFile | undefined | 'unknown' {
+  const files = uploaded[targets.findIndex((each) => isSamePath(each.folder, folder))];
   return files === undefined ? 'unknown' : files.get(path);
 }
 
@@ -56,24 +56,24 @@ function manifestIn(runFolder: string, target: number): string {
 }
 
 /** False for a run that was started elsewhere, or imported. */
-export function isSentKnown(runFolder: string): Promise<boolean> {
+export function isUploadKnown(runFolder: string): Promise<boolean> {
   return isThere(manifestIn(runFolder, 0));
 }
 
-/** Undefined when it is not known what was sent, as for a run that was started elsewhere. */
-export async function readSentFiles(
+/** Undefined when it is not known what was uploaded, as for a run that was started elsewhere. */
+export async function readUploadedFiles(
   { targets }: Pick<Run, 'targets'>,
   target: number,
   runFolder: string,
-): Promise<ReadonlyMap<string, SentFile> | undefined> {
+): Promise<ReadonlyMap<string, UploadedFile> | undefined> {
   const { folder } = targets[target] ?? {};
-  return folder === undefined ? undefined : readSentWith({ target, folder }, runFolder);
+  return folder === undefined ? undefined : readUploadedWith({ target, folder }, runFolder);
 }
 
-export async function readSentWith(
-  { target, folder }: Pick<SentFile, 'target' | 'folder'>,
+export async function readUploadedWith(
+  { target, folder }: Pick<UploadedFile, 'target' | 'folder'>,
   runFolder: string,
-): Promise<ReadonlyMap<string, SentFile> | undefined> {
+): Promise<ReadonlyMap<string, UploadedFile> | undefined> {
   const text = await readIfThere(manifestIn(runFolder, target));
   if (text === undefined) return undefined;
   const entries = entriesIn(text);
@@ -94,26 +94,26 @@ function entriesIn(text: string): z.infer<typeof manifestSchema>['entries'] | un
   }
 }
 
-export async function readSent(run: Pick<Run, 'targets'>, runFolder: string): Promise<SentOfRun> {
-  return Promise.all(run.targets.map((_, target) => readSentFiles(run, target, runFolder)));
+export async function readUploaded(run: Pick<Run, 'targets'>, runFolder: string): Promise<UploadedFiles> {
+  return Promise.all(run.targets.map((_, target) => readUploadedFiles(run, target, runFolder)));
 }
 
 /** The name is a hash, so that no path leads out of the run's folder. */
-export function keptPath({ target, path }: Pick<SentFile, 'target' | 'path'>): string {
+export function keptPath({ target, path }: Pick<UploadedFile, 'target' | 'path'>): string {
   return `source/${hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40)}`;
 }
 
 /**
- * The kept text, or that on the disk. Undefined where neither is what was sent. Throws the system's
+ * The kept text, or that on the disk. Undefined where neither is what was uploaded. Throws the system's
  * errors.
  */
-export async function readAsSent(runFolder: string, sent: SentFile): Promise<Buffer | undefined> {
-  return (await readKept(runFolder, sent)) ?? (await readUnchanged(sent));
+export async function readAsUploaded(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
+  return (await readKept(runFolder, uploaded)) ?? (await readUnchanged(uploaded));
 }
 
 /** Line ends may differ from those in the commit. */
-export function asSentIn(committed: Buffer, sent: SentFile): Buffer | undefined {
-  return lineEndsOf(committed).find((each) => isSent(each, sent));
+export function asUploadedIn(committed: Buffer, uploaded: UploadedFile): Buffer | undefined {
+  return lineEndsOf(committed).find((each) => isUploaded(each, uploaded));
 }
 
 function lineEndsOf(content: Buffer): readonly Buffer[] {
@@ -191,30 +191,30 @@ async function readWhole(fd: number, size: number, reader: TextReader): Promise<
   return content;
 }
 
-async function readIfSent(folder: string, path: string, sent: SentFile): Promise<Buffer | undefined> {
-  const content = await readTextBelow(folder, path, sent.bytes);
-  return content && isSent(content, sent) ? content : undefined;
+async function readIfUploaded(folder: string, path: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
+  const content = await readTextBelow(folder, path, uploaded.bytes);
+  return content && isUploaded(content, uploaded) ? content : undefined;
 }
 
-export function readKept(runFolder: string, sent: SentFile): Promise<Buffer | undefined> {
-  return readIfSent(runFolder, keptPath(sent), sent);
+export function readKept(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
+  return readIfUploaded(runFolder, keptPath(uploaded), uploaded);
 }
 
-export function readUnchanged(sent: SentFile): Promise<Buffer | undefined> {
-  return readIfSent(sent.folder, sent.path, sent);
+export function readUnchanged(uploaded: UploadedFile): Promise<Buffer | undefined> {
+  return readIfUploaded(uploaded.folder, uploaded.path, uploaded);
 }
 
-function isSent(content: Buffer, { bytes, sha256 }: SentFile): boolean {
+function isUploaded(content: Buffer, { bytes, sha256 }: UploadedFile): boolean {
   return content.length === bytes && hash('sha256', content, 'hex') === sha256;
 }
 
-export async function readSentText(
+export async function readUploadedText(
   runFolder: string,
-  sent: SentFile,
+  uploaded: UploadedFile,
   decode: Decode,
 ): Promise<DecodedText | undefined> {
-  const content = await readAsSent(runFolder, sent);
-  return content && decode(content, join(sent.folder, ...sent.path.split('/')));
+  const content = await readAsUploaded(runFolder, uploaded);
+  return content && decode(content, join(uploaded.folder, ...uploaded.path.split('/')));
 }
 
 /** Encodings as VS Code names them. Plain data: a worker gets them with its job. */
@@ -298,10 +298,10 @@ const maxTotalBytes = 128 * 1024 * 1024;
 export async function keepSource(
   { targets }: Run,
   runFolder: string,
-  sent: Iterable<SentFile | undefined>,
+  uploaded: Iterable<UploadedFile | undefined>,
 ): Promise<void> {
-  const wanted = new Map<string, SentFile>();
-  for (const file of sent)
+  const wanted = new Map<string, UploadedFile>();
+  for (const file of uploaded)
     if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(keptPath(file), file);
   // A run that is removed meanwhile does not come back.
   if (!(await makeSubfolder(join(runFolder, 'source')))) return;
@@ -324,7 +324,7 @@ export async function keepSource(
     for await (const { path, content } of readArchive(join(runFolder, archive.file), archive.type, paths)) {
       const to = keptPath({ target, path });
       const file = wanted.get(to);
-      if (file !== undefined && isSent(content, file)) await keep(to, content);
+      if (file !== undefined && isUploaded(content, file)) await keep(to, content);
     }
   }
   for (const [to, error] of unread) if (wanted.has(to)) throw error;

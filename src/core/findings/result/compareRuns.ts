@@ -6,7 +6,7 @@ import { hasAllFindings } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import { allNamesOf, maxMaybe, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
-import { type SentFile, sentIn } from '../location/sentFiles.ts';
+import { type UploadedFile, uploadedIn } from '../location/sentFiles.ts';
 import { type LaterRun, pairFindings, type Pairs } from './match.ts';
 import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
@@ -103,22 +103,22 @@ function absenceCounts(run: ComparedRun): boolean {
   return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }
 
-function absenceOf({ finding, sent }: ResultFinding, run: ComparedRun): Verdict {
+function absenceOf({ finding, uploaded }: ResultFinding, run: ComparedRun): Verdict {
   if (run.progress !== undefined) return pairVerdict(false, finding, run);
-  const changes = sent.map((file) => changeOf(file, run));
+  const changes = uploaded.map((file) => changeOf(file, run));
   const [main = 'unknown'] = changes;
-  if (main === 'unknown' || main === 'notSent') return main;
-  return (['codeChanged', 'notSent', 'unknown'] as const).find((each) => changes.includes(each)) ?? main;
+  if (main === 'unknown' || main === 'notUploaded') return main;
+  return (['codeChanged', 'notUploaded', 'unknown'] as const).find((each) => changes.includes(each)) ?? main;
 }
 
 function changeOf(
-  sent: SentFile | undefined,
+  uploaded: UploadedFile | undefined,
   later: LaterRun,
-): 'unknown' | 'notSent' | 'codeChanged' | 'sameBytes' {
-  const sentLater = sent && sentIn(later, sent.folder, later.laterPathOf(sent));
-  if (sent === undefined || sentLater === 'unknown') return 'unknown';
-  if (sentLater === undefined) return 'notSent';
-  return sentLater.sha256 === sent.sha256 ? 'sameBytes' : 'codeChanged';
+): 'unknown' | 'notUploaded' | 'codeChanged' | 'sameBytes' {
+  const uploadedLater = uploaded && uploadedIn(later, uploaded.folder, later.laterPathOf(uploaded));
+  if (uploaded === undefined || uploadedLater === 'unknown') return 'unknown';
+  if (uploadedLater === undefined) return 'notUploaded';
+  return uploadedLater.sha256 === uploaded.sha256 ? 'sameBytes' : 'codeChanged';
 }
 
 /**

@@ -9,11 +9,11 @@ import { isWithoutCode, kindsOf, liveKeysOf, reportKey } from '../identity.ts';
 import { reportedPath } from '../location/resolver.ts';
 import {
   type Decode,
-  readSentText,
-  readSentWith,
-  type SentFile,
-  sentIn,
-  type SentOfRun,
+  readUploadedText,
+  readUploadedWith,
+  type UploadedFile,
+  uploadedIn,
+  type UploadedFiles,
 } from '../location/sentFiles.ts';
 import type { ResultFinding } from './result.ts';
 
@@ -27,7 +27,7 @@ import type { ResultFinding } from './result.ts';
 export interface LaterRun {
   readonly run: Run;
   readonly runsFolder: string;
-  readonly sent: SentOfRun;
+  readonly uploaded: UploadedFiles;
   readonly laterPathOf: LaterPath;
   readonly decode: Decode;
 }
@@ -50,7 +50,7 @@ interface Candidate {
   /** Follows lines from the later run's text to that of its own. */
   toOwn?: Follow;
   /**
-   * An earlier finding's file is not sent any more, and one with this path was not sent with it.
+   * An earlier finding's file is not uploaded any more, and one with this path was not uploaded with it.
    */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
@@ -97,8 +97,8 @@ function areOfSameCode(one: Candidate, other: Candidate): boolean {
 }
 
 function mayHaveMoved(one: Candidate, other: Candidate): boolean {
-  const isFrom = ({ mayHaveMovedTo }: Candidate, { finding: { sent } }: Candidate): boolean =>
-    sent[0] !== undefined && mayHaveMovedTo?.(sent[0].path) === true;
+  const isFrom = ({ mayHaveMovedTo }: Candidate, { finding: { uploaded } }: Candidate): boolean =>
+    uploaded[0] !== undefined && mayHaveMovedTo?.(uploaded[0].path) === true;
   return isFrom(one, other) || isFrom(other, one);
 }
 
@@ -172,10 +172,10 @@ export async function pairFindings(
 }
 
 function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Candidate {
-  const { finding, home, path, sent, quotes } = found;
+  const { finding, home, path, uploaded, quotes } = found;
   const folder = pathKey(home);
   const pathAt = (at: number): string => {
-    const file = sent[at];
+    const file = uploaded[at];
     if (file !== undefined) return run.laterPathOf(file).normalize('NFC');
     return at === 0 ? path : reportedPath(finding.locations[at]?.path ?? '');
   };
@@ -242,11 +242,11 @@ async function readLines(
     new Set(side.flatMap(({ file, isPaired }) => (isPaired ? [] : file)));
   const [inOurs, inTheirs] = [filesLeft(ours), filesLeft(theirs)];
   const inFiles = [...ours, ...theirs].filter(({ file }) => inOurs.has(file) && inTheirs.has(file));
-  const bySent = Map.groupBy(inFiles, ({ finding: { run, sent } }) =>
-    JSON.stringify([run, sent[0]?.target, sent[0]?.path]),
+  const byUploaded = Map.groupBy(inFiles, ({ finding: { run, uploaded } }) =>
+    JSON.stringify([run, uploaded[0]?.target, uploaded[0]?.path]),
   );
-  for (const candidates of bySent.values()) {
-    const { run = '', sent: [file] = [] } = candidates[0]?.finding ?? {};
+  for (const candidates of byUploaded.values()) {
+    const { run = '', uploaded: [file] = [] } = candidates[0]?.finding ?? {};
     const { toLater, toOwn } = (file && (await followBoth(later, run, file))) ?? allAre('unknown');
     for (const each of candidates) {
       const { startLine, endLine = startLine } = each.finding.finding.locations[0] ?? {};
@@ -265,16 +265,16 @@ function allAre(drift: Drift): Both {
   return { toLater: follow, toOwn: follow };
 }
 
-async function followBoth(later: LaterRun, run: string, sent: SentFile): Promise<Both> {
-  const sentLater = sentIn(later, sent.folder, later.laterPathOf(sent));
-  if (sentLater === 'unknown') return allAre('unknown');
-  if (sentLater === undefined) return allAre('gone');
-  if (sentLater.sha256 === sent.sha256) return allAre('same');
-  const linesOf = async (id: string, file: SentFile): Promise<readonly string[] | undefined> => {
-    const text = await readSentText(join(later.runsFolder, id), file, later.decode).catch(asUnknown);
+async function followBoth(later: LaterRun, run: string, uploaded: UploadedFile): Promise<Both> {
+  const uploadedLater = uploadedIn(later, uploaded.folder, later.laterPathOf(uploaded));
+  if (uploadedLater === 'unknown') return allAre('unknown');
+  if (uploadedLater === undefined) return allAre('gone');
+  if (uploadedLater.sha256 === uploaded.sha256) return allAre('same');
+  const linesOf = async (id: string, file: UploadedFile): Promise<readonly string[] | undefined> => {
+    const text = await readUploadedText(join(later.runsFolder, id), file, later.decode).catch(asUnknown);
     return text && splitLines(text.text);
   };
-  const [before, after] = [await linesOf(run, sent), await linesOf(later.run.id, sentLater)];
+  const [before, after] = [await linesOf(run, uploaded), await linesOf(later.run.id, uploadedLater)];
   if (before === undefined || after === undefined) return allAre('unknown');
   return { toLater: followLines(before, after), toOwn: followLines(after, before) };
 }
@@ -288,28 +288,28 @@ async function readMoves(
   const quotesLeft = new Set(
     ours.flatMap(({ isPaired, namedQuote }) => (isPaired ? [] : (namedQuote ?? []))),
   );
-  const sentWith = new Map<string, ReturnType<typeof readSentWith>>();
+  const uploadedWith = new Map<string, ReturnType<typeof readUploadedWith>>();
   for (const each of theirs) {
-    const { run, sent } = each.finding;
-    const [file] = sent;
+    const { run, uploaded } = each.finding;
+    const [file] = uploaded;
     if (each.isPaired || file === undefined || !quotesLeft.has(each.namedQuote ?? '')) continue;
-    if (sentIn(later, file.folder, later.laterPathOf(file)) !== undefined) continue;
+    if (uploadedIn(later, file.folder, later.laterPathOf(file)) !== undefined) continue;
     const key = JSON.stringify([run, file.target]);
-    const reading = sentWith.get(key) ?? readSentWith(file, join(later.runsFolder, run));
-    sentWith.set(key, reading);
+    const reading = uploadedWith.get(key) ?? readUploadedWith(file, join(later.runsFolder, run));
+    uploadedWith.set(key, reading);
     const files = await reading;
     each.mayHaveMovedTo = (path) => files?.has(path) === false;
   }
 }
 
 /**
- * The path that an earlier sent file has in a later run: its own; where that was not sent again,
+ * The path that an earlier uploaded file has in a later run: its own; where that was not uploaded again,
  * the only one with its bytes, else the only one that differs in letter case.
  */
-export type LaterPath = (sent: SentFile) => string;
+export type LaterPath = (uploaded: UploadedFile) => string;
 
-export function laterPathsIn({ targets }: Run, sent: SentOfRun): LaterPath {
-  const indexes = sent.map((files) => {
+export function laterPathsIn({ targets }: Run, uploaded: UploadedFiles): LaterPath {
+  const indexes = uploaded.map((files) => {
     if (files === undefined) return undefined;
     return {
       files,
@@ -327,8 +327,8 @@ export function laterPathsIn({ targets }: Run, sent: SentOfRun): LaterPath {
 
 /** Undefined where several files share the key. */
 export function uniquePaths(
-  files: ReadonlyMap<string, SentFile>,
-  keyOf: (file: SentFile) => string,
+  files: ReadonlyMap<string, UploadedFile>,
+  keyOf: (file: UploadedFile) => string,
 ): ReadonlyMap<string, string | undefined> {
   const paths = new Map<string, string | undefined>();
   for (const file of files.values()) {

@@ -5,11 +5,11 @@ import type { Run } from '../../run/state/run.ts';
 import type { Finding } from '../finding.ts';
 import type { Named } from '../identity.ts';
 import type { EvidenceOfLocations } from '../location/evidence.ts';
-import type { SentFile } from '../location/sentFiles.ts';
+import type { UploadedFile } from '../location/sentFiles.ts';
 
 /*
  * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives locations
- * their lines in what was sent (`location/evidence`), pairs the findings with those of earlier results
+ * their lines in what was uploaded (`location/evidence`), pairs the findings with those of earlier results
  * (`match`), judges them (`compareRuns`), and saves two files (`resultFile`). The host reads these
  * (`readResult`).
  */
@@ -18,7 +18,7 @@ const REPORTED = ['new', 'backAgain', 'stillThere', 'reportedAgain', 'carriedOve
 const ABSENT = [
   'codeChanged',
   'sameBytes',
-  'notSent',
+  'notUploaded',
   'pairTested',
   'notApplicable',
   'pairNotTested',
@@ -49,9 +49,9 @@ export interface ResultFinding extends Named {
   readonly home: string;
   /** The folder that it surely belongs to. */
   readonly folder: string | undefined;
-  /** Of its main location, as sent, else as reported. */
+  /** Of its main location, as uploaded, else as reported. */
   readonly path: string;
-  readonly sent: readonly (SentFile | undefined)[];
+  readonly uploaded: readonly (UploadedFile | undefined)[];
   /** `quoteKeyOf` each location; empty for a location without a quote that identifies code. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfLocations | undefined;
@@ -84,7 +84,7 @@ export const headSchema = z.object({
   /** Earlier runs whose findings could not be read, with the marks of these. */
   skipped: z.array(z.object({ id: z.string(), mark: z.optional(z.string()) })),
   file: z.string(),
-  knowsSent: z.array(z.boolean()),
+  knowsUploaded: z.array(z.boolean()),
   cut: z.optional(cutSchema),
   /** New findings are new since this run; its cut, if not all of its findings are known. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),

@@ -17,7 +17,7 @@ import {
   type WithDetails,
 } from '../finding.ts';
 import { reportKey } from '../identity.ts';
-import type { SentFile } from '../location/sentFiles.ts';
+import type { UploadedFile } from '../location/sentFiles.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /*
@@ -41,15 +41,15 @@ type Shared = Pick<ResultFinding, 'run' | 'file' | 'home' | 'folder'>;
 
 type Usual = 'name' | 'maybe' | 'path' | 'quotes';
 
-/** `shared` and `sent` are positions in the table. `toFinding` adds what goes without saying. */
-type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'sent'> &
+/** `shared` and `uploaded` are positions in the table. `toFinding` adds what goes without saying. */
+type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'uploaded'> &
   Partial<Pick<ResultFinding, Usual>> & {
     readonly finding: Omit<Finding, 'id' | 'locations'> &
       Partial<Pick<Finding, 'id'>> & {
         readonly locations: readonly Partial<Location>[];
       };
     readonly shared: number;
-    readonly sent: readonly (number | null)[];
+    readonly uploaded: readonly (number | null)[];
   };
 
 function unless<T>(value: T, usual: T): T | undefined {
@@ -68,12 +68,12 @@ export async function writeResult(runFolder: string, result: RunResult): Promise
 }
 
 function withPlaces(found: ResultFinding, max: number): ResultFinding {
-  const { finding, sent, quotes, evidence } = found;
+  const { finding, uploaded, quotes, evidence } = found;
   if (finding.locations.length <= max) return found;
   return {
     ...found,
     finding: { ...finding, locations: finding.locations.slice(0, max), shortfall: 'clipped' },
-    sent: sent.slice(0, max),
+    uploaded: uploaded.slice(0, max),
     quotes: quotes.slice(0, max),
     evidence: evidence?.slice(0, max),
   };
@@ -81,24 +81,24 @@ function withPlaces(found: ResultFinding, max: number): ResultFinding {
 
 function contentOf({ head, findings, absent }: RunResult, locations: number): Buffer {
   const table = new Map<string, number>();
-  const positionOf = (value: Shared | SentFile): number => {
+  const positionOf = (value: Shared | UploadedFile): number => {
     const key = JSON.stringify(value);
     const at = table.get(key) ?? table.size;
     table.set(key, at);
     return at;
   };
   const toLine = (found: ResultFinding): unknown => {
-    const { run, file, home, folder, finding, index, name, maybe, path, sent, quotes, ...others } = found;
-    const named = finding.locations.map((each, at) => ({ ...each, path: unless(each.path, sent[at]?.path) }));
+    const { run, file, home, folder, finding, index, name, maybe, path, uploaded, quotes, ...others } = found;
+    const named = finding.locations.map((each, at) => ({ ...each, path: unless(each.path, uploaded[at]?.path) }));
     return {
       finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
       ...others,
       name: unless(name, reportKey({ file, index })),
       maybe: maybe.length === 0 ? undefined : maybe,
-      path: sent[0] === undefined ? path : undefined,
+      path: uploaded[0] === undefined ? path : undefined,
       quotes: quotes.every((each) => each === '') ? undefined : quotes,
       shared: positionOf({ run, file, home, folder }),
-      sent: sent.map((each) => (each === undefined ? null : positionOf(each))),
+      uploaded: uploaded.map((each) => (each === undefined ? null : positionOf(each))),
     };
   };
   const lines: string[] = [];
@@ -152,22 +152,22 @@ export async function readSaved(runFolder: string): Promise<RunResult | undefine
   });
 }
 
-type Table = readonly (Shared & SentFile)[];
+type Table = readonly (Shared & UploadedFile)[];
 
-function toFinding({ finding, shared, sent: positions, ...others }: Line, table: Table): ResultFinding {
+function toFinding({ finding, shared, uploaded: positions, ...others }: Line, table: Table): ResultFinding {
   const { run = '', file = '', home = '', folder }: Partial<Shared> = table[shared] ?? {};
   const { index } = finding;
-  const sent = positions.map((at) => (at === null ? undefined : table[at]));
-  const locations = finding.locations.map((each, at) => ({ path: sent[at]?.path ?? '', ...each }));
+  const uploaded = positions.map((at) => (at === null ? undefined : table[at]));
+  const locations = finding.locations.map((each, at) => ({ path: uploaded[at]?.path ?? '', ...each }));
   return {
     name: reportKey({ file, index }),
     maybe: [],
-    path: sent[0]?.path ?? '',
+    path: uploaded[0]?.path ?? '',
     quotes: locations.map(() => ''),
     ...others,
     // JSON has `null` in place of undefined members of lists.
     evidence: others.evidence?.map((each) => each ?? undefined),
-    ...{ run, file, home, folder, index, sent },
+    ...{ run, file, home, folder, index, uploaded },
     finding: { id: `#${String(index + 1)}`, ...finding, locations },
   };
 }

@@ -10,13 +10,13 @@ import { type Location, type ReportedFinding, splitReported } from '../finding.t
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
 import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../location/evidence.ts';
-import { findSent, type SentPaths } from '../location/resolver.ts';
+import { findUploaded, type UploadPaths } from '../location/resolver.ts';
 import {
   createDecode,
   type Encodings,
   keepSource,
-  readSent,
-  type SentFile,
+  readUploaded,
+  type UploadedFile,
   utf8Only,
 } from '../location/sentFiles.ts';
 import { compareFindings, type ComparedRun, type FoundBefore } from './compareRuns.ts';
@@ -25,7 +25,7 @@ import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult }
 import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /*
- * Works out what a run found, in the worker: reads its findings file once, finds the sent files
+ * Works out what a run found, in the worker: reads its findings file once, finds the uploaded files
  * that locations point at and keeps their texts, looks up lines and quotes in these, and names and
  * judges the findings by the results of earlier runs, which exist already.
  */
@@ -59,21 +59,21 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const runFolder = join(runsFolder, run.id);
   const isReadOnly = task.isReadOnly || (await isOfLaterVersion(runFolder));
   const mark = (await findingsMarkOf(run, runFolder)) ?? '';
-  const sent = await readSent(run, runFolder);
+  const uploaded = await readUploaded(run, runFolder);
   const { findings: reported, cut, file } = await readFindings(run, runFolder);
   const decode = createDecode(encodings);
   const locations = reported.flatMap((each) => each.locations);
-  const paths = findSent(run.targets, sent, locations);
-  const source = { run, runFolder, sent, sentFile: paths.sentFile, decode };
-  const onlyCopies = sent.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
+  const paths = findUploaded(run.targets, uploaded, locations);
+  const source = { run, runFolder, uploaded, uploadedFile: paths.uploadedFile, decode };
+  const onlyCopies = uploaded.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
   // Where no other file had its bytes, a file can be recognized under another path.
-  const isOnlyCopy = ({ target, sha256 }: SentFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
+  const isOnlyCopy = ({ target, sha256 }: UploadedFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
   const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
   const notKept = isReadOnly ? undefined : await keepTexts(run, runFolder, own);
   const before = await readBefore(task);
   const compared = {
-    ...{ run, runsFolder, sent, decode, cut },
-    laterPathOf: laterPathsIn(run, sent),
+    ...{ run, runsFolder, uploaded, decode, cut },
+    laterPathOf: laterPathsIn(run, uploaded),
     ...(await readProgress(task)),
   };
   for (let tries = 1; ; tries += 1) {
@@ -89,7 +89,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     const head = newHead({
       ...{ id: run.id, facts: factsOf(run), mark, file, cut, ...before.head },
       skipped,
-      knowsSent: sent.map((files) => files !== undefined),
+      knowsUploaded: uploaded.map((files) => files !== undefined),
       unlisted: before.head.unlisted + absent.length - listed.length,
       counts: { findings: findings.length, absent: listed.length },
     });
@@ -113,7 +113,7 @@ async function keepTexts(
   own: readonly ResultFinding[],
 ): Promise<Failure | undefined> {
   try {
-    const files = own.flatMap((each) => each.sent);
+    const files = own.flatMap((each) => each.uploaded);
     await keepSource(run, runFolder, files);
     return undefined;
   } catch (error) {
@@ -145,12 +145,12 @@ function toOwn(
   reported: ReportedFinding,
   file: string,
   run: Run,
-  { sentPath, sentFile }: SentPaths,
-  isOnlyCopy: (sent: SentFile) => boolean,
+  { uploadPathOf, uploadedFile }: UploadPaths,
+  isOnlyCopy: (uploaded: UploadedFile) => boolean,
 ): ResultFinding {
   const { finding } = splitReported(reported);
-  const { folder, path } = sentPath(finding.locations[0] ?? { path: '' });
-  const sent = finding.locations.map(sentFile);
+  const { folder, path } = uploadPathOf(finding.locations[0] ?? { path: '' });
+  const uploaded = finding.locations.map(uploadedFile);
   return {
     finding,
     run: run.id,
@@ -162,7 +162,7 @@ function toOwn(
     home: folder ?? run.targets[0]?.folder ?? '',
     folder,
     path,
-    sent: sent.map((each) =>
+    uploaded: uploaded.map((each) =>
       typeof each === 'object' ? { ...each, isOnlyCopy: isOnlyCopy(each) } : undefined,
     ),
     quotes: finding.locations.map((_, at) => quoteKeyOf(reported.locations[at]?.snippet)),

@@ -97,7 +97,7 @@ const sliceBytes = 1 << 20;
 /** A deflate stream can refer so far back. */
 export const windowBytes = 32 << 10;
 
-/** `send` resolves once more may be sent. */
+/** `send` resolves once more may be uploaded. */
 export async function packTask(
   task: PackTask,
   root: string,

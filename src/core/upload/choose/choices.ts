@@ -39,11 +39,11 @@ export function replaceBelow(all: PathChoices, prefix: string, below: PathChoice
 export function withChosen(
   choices: PathChoices,
   path: string,
-  { isSent, isIgnored }: { isSent: boolean; isIgnored: boolean },
+  { isUploaded, isIgnored }: { isUploaded: boolean; isIgnored: boolean },
 ): PathChoices {
   const { [path]: choice, ...others } = choices;
-  if (isSent && isIgnored) return { ...others, [path]: 'include' };
-  if (isSent) return leavingOut(others)(path) ? { ...others, [path]: 'restore' } : others;
+  if (isUploaded && isIgnored) return { ...others, [path]: 'include' };
+  if (isUploaded) return leavingOut(others)(path) ? { ...others, [path]: 'restore' } : others;
   return choice === 'include' ? others : withExcluded(others, [path]);
 }
 

@@ -16,7 +16,7 @@ export interface FolderEntry {
 /** Names without any of these are usable. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
-/** Why an entry cannot be sent, whatever the rules say. */
+/** Why an entry cannot be uploaded, whatever the rules say. */
 export function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
   const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
   if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;

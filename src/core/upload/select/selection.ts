@@ -36,7 +36,7 @@ export type Reason =
   | { readonly kind: 'outsideRoot' };
 
 /**
- * A path that is not sent. A folder's path ends in `/` and includes all that the folder holds, but files there that
+ * A path that is not uploaded. A folder's path ends in `/` and includes all that the folder holds, but files there that
  * Git tracks follow it; the root is `./`.
  */
 export interface LeftOut {
@@ -44,7 +44,7 @@ export interface LeftOut {
   readonly reason: Reason;
 }
 
-/** What would be sent of a folder, and what would not; each in the byte order of paths, submodules at the end. */
+/** What would be uploaded of a folder, and what would not; each in the byte order of paths, submodules at the end. */
 export interface Selection {
   /** Absolute and free of links. */
   readonly root: string;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { isSentKnown, readUnchanged, type SentFile } from '../../../core/findings/location/sentFiles.ts';
+import { isUploadKnown, readUnchanged, type UploadedFile } from '../../../core/findings/location/sentFiles.ts';
 import {
   localLocationOf,
-  sentFileOf,
+  uploadedFileOf,
   type ShownFinding,
   type ShownLocation,
 } from '../../../core/findings/shownFinding.ts';
@@ -35,8 +35,8 @@ export function provideAsAssessed(sources: TextSources): vscode.Disposable {
       const run = sources.runs.get(runId);
       const folder = run?.targets[Number(target)]?.folder;
       if (run === undefined || folder === undefined) return undefined;
-      const sent = { target: Number(target), folder, path: names.join('/'), bytes: Number(bytes), sha256 };
-      const found = await textAsUploaded(run, sent, sources);
+      const uploaded = { target: Number(target), folder, path: names.join('/'), bytes: Number(bytes), sha256 };
+      const found = await textAsUploaded(run, uploaded, sources);
       if ('why' in found) throw new Error(found.why);
       return found.text;
     },
@@ -48,15 +48,15 @@ export async function openAsAssessed(finding: ShownFinding, deps: TextSources): 
     run,
     finding: { locations },
   } = finding;
-  const location = locations.find((each) => sentFileOf(each, finding) !== undefined) ?? locations[0];
+  const location = locations.find((each) => uploadedFileOf(each, finding) !== undefined) ?? locations[0];
   if (location === undefined) {
     showNoLocation();
     return;
   }
-  const sent = sentFileOf(location, finding);
-  const path = visibleName(sent?.path ?? location.path);
-  const found = sent === undefined ? await whyNotSent(run, deps) : await textAsUploaded(run, sent, deps);
-  if (sent === undefined || 'why' in found) {
+  const uploaded = uploadedFileOf(location, finding);
+  const path = visibleName(uploaded?.path ?? location.path);
+  const found = uploaded === undefined ? await whyNotUploaded(run, deps) : await textAsUploaded(run, uploaded, deps);
+  if (uploaded === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
     const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
     const command = 'whitebox.showFindingDetails';
@@ -64,7 +64,7 @@ export async function openAsAssessed(finding: ShownFinding, deps: TextSources): 
     void showInformation(message, details);
     return;
   }
-  const document = await openDocument(toUri(run, sent));
+  const document = await openDocument(toUri(run, uploaded));
   await vscode.window.showTextDocument(document, {
     preview: true,
     ...(location.startLine === undefined ? {} : { selection: document.validateRange(toRange(location)) }),
@@ -77,17 +77,17 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
   const notCompared: string[] = [];
   const files = await withProgress(t('Show Changes Since Assessment'), async (_onStep, signal) => {
     const all = filesOf((await deps.findings.read(run, signal)).shown);
-    for (const { sent, folder, path } of all) {
+    for (const { uploaded, folder, path } of all) {
       signal.throwIfAborted();
       const here = join(folder, ...path.split('/'));
-      const isUnchanged = async (): Promise<boolean> => (await readUnchanged(sent)) !== undefined;
-      if (unsavedText(here) === undefined && (await deps.calls.ask(sent.folder, isUnchanged))) continue;
-      const found = await textAsUploaded(run, sent, deps);
+      const isUnchanged = async (): Promise<boolean> => (await readUnchanged(uploaded)) !== undefined;
+      if (unsavedText(here) === undefined && (await deps.calls.ask(uploaded.folder, isUnchanged))) continue;
+      const found = await textAsUploaded(run, uploaded, deps);
       const uri = vscode.Uri.file(here);
-      if ('why' in found) notCompared.push(`${visibleName(sent.path)}: ${found.why}`);
+      if ('why' in found) notCompared.push(`${visibleName(uploaded.path)}: ${found.why}`);
       else {
         const isHere = await deps.calls.ask(folder, () => isThere(here));
-        changes.push([uri, toUri(run, sent), isHere ? uri : undefined]);
+        changes.push([uri, toUri(run, uploaded), isHere ? uri : undefined]);
       }
     }
     return all;
@@ -102,7 +102,7 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
     const message = t('Not compared: {0}', firstLines(notCompared).replaceAll('\n', '; '));
     void showWarning(message, showRuns());
   } else if (files.length === 0) {
-    const message = t('There is nothing to compare: {0}.', (await whyNotSent(run, deps)).why);
+    const message = t('There is nothing to compare: {0}.', (await whyNotUploaded(run, deps)).why);
     void showInformation(message, showRuns());
   } else if (changes.length === 0)
     void showInformation(t('No files with findings have changed since the assessment.'));
@@ -120,36 +120,36 @@ export async function changedFilesOf(
   deps: TextSources,
 ): Promise<readonly ChangedFile[]> {
   const changes: ChangedFile[] = [];
-  for (const { sent, folder, path } of filesOf([shown])) {
+  for (const { uploaded, folder, path } of filesOf([shown])) {
     const after = await textNow({ folder, path }, deps);
-    const before = await textAsUploaded(shown.run, sent, deps);
-    changes.push({ path: sent.path, before, after });
+    const before = await textAsUploaded(shown.run, uploaded, deps);
+    changes.push({ path: uploaded.path, before, after });
   }
   return changes;
 }
 
-function toUri({ id }: Run, { target, path, bytes, sha256 }: SentFile): vscode.Uri {
+function toUri({ id }: Run, { target, path, bytes, sha256 }: UploadedFile): vscode.Uri {
   const query = `${String(bytes)} ${sha256}`;
   return vscode.Uri.from({ scheme, path: `/${id}/${String(target)}/${path}`, query });
 }
 
 function filesOf(shown: readonly ShownFinding[]) {
-  const files = new Map<string, { readonly sent: SentFile } & Pick<ShownLocation, 'folder' | 'path'>>();
+  const files = new Map<string, { readonly uploaded: UploadedFile } & Pick<ShownLocation, 'folder' | 'path'>>();
   for (const each of shown)
     for (const location of each.finding.locations) {
-      const sent = sentFileOf(location, each);
-      if (sent === undefined) continue;
-      const { folder, path } = localLocationOf(location, each) ?? sent;
-      files.set(`${String(sent.target)} ${sent.path}`, { sent, folder, path });
+      const uploaded = uploadedFileOf(location, each);
+      if (uploaded === undefined) continue;
+      const { folder, path } = localLocationOf(location, each) ?? uploaded;
+      files.set(`${String(uploaded.target)} ${uploaded.path}`, { uploaded, folder, path });
     }
   return [...files.values()];
 }
 
-export async function whyNotSent(
+export async function whyNotUploaded(
   run: Run,
   { runs }: Pick<TextSources, 'runs'>,
 ): Promise<{ readonly why: string }> {
-  const why = (await isSentKnown(runs.folderOf(run.id)))
+  const why = (await isUploadKnown(runs.folderOf(run.id)))
     ? t('no uploaded file matches with certainty')
     : t('the uploaded files are unknown because the run was started elsewhere or imported');
   return { why };

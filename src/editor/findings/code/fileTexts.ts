@@ -3,14 +3,14 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../../core/errors.ts';
 import type { EditorTexts } from '../../../core/findings/location/currentLocations.ts';
 import {
-  asSentIn,
+  asUploadedIn,
   createDecode,
   type Encodings,
   maxTextBytes,
   readKept,
   readTextBelow,
   readUnchanged,
-  type SentFile,
+  type UploadedFile,
 } from '../../../core/findings/location/sentFiles.ts';
 import { isSamePath, pathKey } from '../../../core/paths.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
@@ -84,19 +84,19 @@ export type UploadedText = { readonly text: string } | { readonly why: string };
 
 export async function textAsUploaded(
   run: Run,
-  sent: SentFile,
+  uploaded: UploadedFile,
   { runs, calls }: TextSources,
 ): Promise<UploadedText> {
-  const target = run.targets[sent.target];
-  if (target === undefined || !isUsableName(sent.path)) return { why: t('it wasn’t uploaded') };
-  const file = join(target.folder, ...sent.path.split('/'));
-  const kept = await readKept(runs.folderOf(run.id), sent);
-  const here = kept ?? (await calls.ask(sent.folder, () => readUnchanged(sent)));
+  const target = run.targets[uploaded.target];
+  if (target === undefined || !isUsableName(uploaded.path)) return { why: t('it wasn’t uploaded') };
+  const file = join(target.folder, ...uploaded.path.split('/'));
+  const kept = await readKept(runs.folderOf(run.id), uploaded);
+  const here = kept ?? (await calls.ask(uploaded.folder, () => readUnchanged(uploaded)));
   if (here !== undefined) return { text: toText(here, file) };
-  if (sent.bytes > maxTextBytes) return { why: t('it is too large') };
+  if (uploaded.bytes > maxTextBytes) return { why: t('it is too large') };
   const committed = await readCommitted(target, file);
   if ('why' in committed) return committed;
-  const content = asSentIn(committed.content, sent);
+  const content = asUploadedIn(committed.content, uploaded);
   return content === undefined ? { why: committed.otherwise } : { text: toText(content, file) };
 }
 

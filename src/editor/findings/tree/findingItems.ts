@@ -238,7 +238,7 @@ const verdictIcons: Readonly<Record<Verdict, string>> = {
   stillThere: 'dash',
   codeChanged: 'edit',
   sameBytes: 'eye-closed',
-  notSent: 'exclude',
+  notUploaded: 'exclude',
   reportedAgain: 'dash',
   carriedOver: 'debug-step-over',
   pairTested: 'beaker',

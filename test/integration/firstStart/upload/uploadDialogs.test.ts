@@ -13,7 +13,7 @@ import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.t
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { newHead } from '../../../../src/core/findings/result/result.ts';
 import { writeResult } from '../../../../src/core/findings/result/resultFile.ts';
-import { storeManifest, toSent } from '../../../unit/findings/result/storedManifest.ts';
+import { storeManifest, toUploaded } from '../../../unit/findings/result/storedManifest.ts';
 import { afterTest, answer, messages, type ShownMessage, temporaryFolder } from '../../dialogs.ts';
 import { partly } from '../../doubles.ts';
 import { folder } from '../../openFolders.ts';
@@ -145,7 +145,7 @@ describe('the question before an upload', () => {
         before: [],
         skipped: [],
         file: '',
-        knowsSent: [],
+        knowsUploaded: [],
         unlisted: 0,
       };
       const head = newHead({ ...facts, counts: { findings: 2, absent: 0 } });
@@ -198,7 +198,7 @@ async function ask(
   const packed = {
     run,
     assessment: assessment as unknown as Assessment,
-    manifests: [Object.keys(files).flatMap((name) => toSent(name, files, '') ?? [])],
+    manifests: [Object.keys(files).flatMap((name) => toUploaded(name, files, '') ?? [])],
   };
   const did: string[] = [];
   const deps = {

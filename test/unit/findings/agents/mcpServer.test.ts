@@ -194,8 +194,8 @@ test('F153 concurrent and later calls read findings once, and only the files of 
     line: 2,
   }));
   const text = 'one\ntwo\n';
-  const sent = { 'a.js': text, 'b.js': text, 'later.js': text };
-  const { id } = await fixture.addRun(['shop'], JSON.stringify(items), sent);
+  const uploaded = { 'a.js': text, 'b.js': text, 'later.js': text };
+  const { id } = await fixture.addRun(['shop'], JSON.stringify(items), uploaded);
   await rm(file('later.js'));
   const { ask, seen } = await watched(t, fixture);
   const readNow = async () => {

@@ -87,7 +87,7 @@ describe('tool answers', () => {
     ]);
   });
 
-  test('F140 include other runs, earlier decisions, whether the quote was sent, and the end of an acceptance', async () => {
+  test('F140 include other runs, earlier decisions, whether the quote was uploaded, and the end of an acceptance', async () => {
     const until = '2026-06-03';
     const [bad, mild] = sourceOf(items, () => ({ state: 'open', note: '', at: 1, until })).shown;
     const evidence = [{ kind: 'notAsSent', path: 'src/a.js', missing: 'quote' }] as const;

@@ -102,7 +102,7 @@ test('columns are valid as long as their line is', async (t) => {
   assert.deepEqual(columns(), [[undefined, undefined]]);
 });
 
-test('without the sent text, findings keep their reported lines, and no state is claimed', async (t) => {
+test('without the uploaded text, findings keep their reported lines, and no state is claimed', async (t) => {
   const { store, edit, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
   await writeFile(other, `${above}one\ntwo\nthree\n`);
@@ -120,7 +120,7 @@ test('F68 a line past the end of the file is unknown and not replaced', async (t
   assert.equal(seen(), 'unknown undefined', 'what was scanned has no such line');
 });
 
-test('F74 a file that changed since it was sent is counted, saved or not, compared with the sent text only', async (t) => {
+test('F74 a file that changed since it was uploaded is counted, saved or not, compared with the uploaded text only', async (t) => {
   const { store, edit, file, seen, run, runs } = await openShop(t);
   const changed = () => store.shownRuns()[0]?.changedFiles;
   assert.equal(changed(), 0);

@@ -23,7 +23,7 @@ import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings
 import { type TriageState, undecided } from '../../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { storeManifest, toSent } from '../result/storedManifest.ts';
+import { storeManifest, toUploaded } from '../result/storedManifest.ts';
 import { anyItems, anyTriage, shopRun, shownOf, tool, written } from './exportingFindings.ts';
 import { brokenRules, codeScanningRules, ourRules, sarifProse } from './sarifRules.ts';
 import { createValidator } from './sarifSchema.ts';
@@ -34,7 +34,7 @@ const app = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};`).jo
 const hashOfLine3 = hashLines(app, new Set([3])).get(3);
 const marked = '\uFEFFone\r\ntwo = 2;\r\n  three = 3;\r\n';
 const page = 'src/注文 管理/ページ#1.ts';
-const sent = { 'package.json': '{}', 'src/marked.js': marked, 'src/app.js': app, [page]: 'one\r\ntwo\r\n' };
+const uploaded = { 'package.json': '{}', 'src/marked.js': marked, 'src/app.js': app, [page]: 'one\r\ntwo\r\n' };
 const line3 = { title: 'A', cwe: 89, file: 'src/app.js', line: 3 };
 
 /** Texts and their line hashes from the tests of github/codeql-action. */
@@ -72,12 +72,12 @@ describe('findings for code scanning', () => {
     root = await mkdtemp(path.join(tmpdir(), 'code-scanning-'));
     folder = path.join(root, 'services', 'shop');
     storage = path.join(root, 'storage');
-    for (const [name, text] of Object.entries(sent)) {
+    for (const [name, text] of Object.entries(uploaded)) {
       await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
       await writeFile(path.join(folder, name), text);
     }
     await mkdir(storage);
-    await storeManifest(storage, 0, sent);
+    await storeManifest(storage, 0, uploaded);
     run = { ...shopRun, targets: [{ folder, name: 'shop' }] };
     earlier = { ...run, id: '20290101000000-0badcafe' };
   });
@@ -86,7 +86,7 @@ describe('findings for code scanning', () => {
   const findingsOf = (items: unknown, of: Run = run): DetailedFinding[] =>
     shownOf(parseFindings(JSON.stringify(items)).findings, undefined, of).map((shown) => ({
       ...shown,
-      sent: shown.finding.locations.map((location) => toSent(location.path, sent, folder)),
+      uploaded: shown.finding.locations.map((location) => toUploaded(location.path, uploaded, folder)),
     }));
   /** Found here at another line than it was assessed. */
   const movedOf = (of: Run): DetailedFinding =>
@@ -157,7 +157,7 @@ describe('findings for code scanning', () => {
     assert.ok(brokenRules(bare, sarifProse).length >= 3);
   });
 
-  test('F151 have locations in the sent text, from the repository root, with the hash of GitHub’s action', async () => {
+  test('F151 have locations in the uploaded text, from the repository root, with the hash of GitHub’s action', async () => {
     // More weaknesses than GitHub accepts tags.
     const cwe = Array.from({ length: 40 }, (_, at) => at + 1);
     assert.deepEqual(brokenRules(await logOf({ run, shown: findingsOf([{ ...line3, cwe }]) }), allRules), []);
@@ -241,7 +241,7 @@ describe('findings for code scanning', () => {
       shown: states.map((state) => inState(state)),
       absent: [
         inState('open', 'sameBytes'),
-        inState('confirmed', 'notSent'),
+        inState('confirmed', 'notUploaded'),
         inState('fixed', 'unknown'),
         inState('open', 'codeChanged'),
         inState('falsePositive', 'codeChanged'),
@@ -272,7 +272,7 @@ describe('findings for code scanning', () => {
     assert.equal(steps?.length, 1, 'what lies outside the repository is left out');
     const outside = findingsOf([line3]).map((each) => ({
       ...each,
-      sent: each.sent.map((file) => file && { ...file, folder: root }),
+      uploaded: each.uploaded.map((file) => file && { ...file, folder: root }),
     }));
     const elsewhere = (await writtenRun({ run, shown: outside })).artifacts;
     const uris = elsewhere?.map((each) => each.location?.uri);

@@ -19,7 +19,7 @@ function rowsOf(text: string): readonly Record<string, string>[] {
 
 describe('CSV', () => {
   test('lists findings that are no longer reported below the others, each with its verdict', () => {
-    const verdict = 'notSent' as const;
+    const verdict = 'notUploaded' as const;
     const absent = sourceOf([{ title: 'B', cwe: 1 }]).shown.map((each) => ({ ...each, verdict }));
     const rows = rowsOf(toCsv({ ...sourceOf([{ title: 'A', cwe: 1 }]), absent }));
     const verdicts = rows.map((row) => `${row['title'] ?? ''} ${row['verdict'] ?? ''}`);

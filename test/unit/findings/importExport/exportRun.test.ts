@@ -20,15 +20,15 @@ const textsOf = (title: string) => ({
 });
 const found = (title: string): string =>
   JSON.stringify([{ title, file: 'sandbox/src/a.js', line: 1, ...textsOf(title), evidence: secret }]);
-const sent = { 'src/a.js': 'one\ntwo\n' };
+const uploaded = { 'src/a.js': 'one\ntwo\n' };
 
 type Form = ExportRequest['form'];
 
 /** The last of two runs, which does not report what the first does. */
 async function setUp(t: Parameters<typeof setUpFindings>[0]) {
   const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], found('Earlier'), sent);
-  const run = await fixture.addRun(['shop'], found('Later'), sent);
+  await fixture.addRun(['shop'], found('Earlier'), uploaded);
+  const run = await fixture.addRun(['shop'], found('Later'), uploaded);
   return { fixture, run, source: await fixture.store.read(run) };
 }
 
@@ -53,7 +53,7 @@ test('an export has the details of findings, also of those that only an earlier 
       .flatMap((title) => names.map((name) => textsOf(title)[name]))
       .filter((text) => !content.includes(text));
     assert.deepEqual([missing, content.includes(secret)], [[], false], form.kind);
-    // As it was sent, not as it was reported.
+    // As it was uploaded, not as it was reported.
     if (form.kind !== 'csv') assert.equal(content.match(/"uri": "src\/a\.js"/g)?.length, 3, form.kind);
   }
 });

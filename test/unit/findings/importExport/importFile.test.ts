@@ -82,8 +82,8 @@ describe('importing', () => {
     const excluded = { ignored: 1, ignoredButTracked: 1 };
     const coverage = { uploaded: 239, excluded, excludedFolders: 0, unpacked: 0, trackedUnknown: true };
     const source = sourceOf(items);
-    const [sent] = source.run.targets;
-    const exported = { ...source, run: { ...source.run, targets: [{ ...sent!, coverage }] } };
+    const [uploaded] = source.run.targets;
+    const exported = { ...source, run: { ...source.run, targets: [{ ...uploaded!, coverage }] } };
     const imported = await importOf(bundleOf(artifacts, exported));
     const targets = [{ folder: '/home/dev/shop', name: 'shop' }];
     const run = await importRun(imported, { fileName: 'a\u202Eb.zip', targets }, ports);
@@ -99,7 +99,7 @@ describe('importing', () => {
       baseUrl: '',
       organizationId: '',
       webhookEndpointIds: [],
-      targets: [{ ...targets[0], commit: sent?.commit, coverage }],
+      targets: [{ ...targets[0], commit: uploaded?.commit, coverage }],
       noticeDue: false,
       state: 'imported',
       createdAt: 5,

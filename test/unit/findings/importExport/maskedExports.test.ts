@@ -78,10 +78,10 @@ function sourceOf(tokenOf: (number: number) => string) {
     return { ...here, reported: location, drift: 'moved' as const };
   });
   // The main location is known by its file here only.
-  const sent = shown!.finding.locations.map(({ path }, at) => {
+  const uploaded = shown!.finding.locations.map(({ path }, at) => {
     return at === 0 ? undefined : { target: 0, folder, path, bytes: 1, sha256: 'ab' };
   });
-  const all: DetailedFinding = { ...shown!, locations, sent, owners, evidence: [evidence] };
+  const all: DetailedFinding = { ...shown!, locations, uploaded, owners, evidence: [evidence] };
   const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
   const repository = { root: folder, folders: [{ folder, name, path: '' }], uri };
   return { source, listed: [all], repository, tokens };

@@ -7,7 +7,7 @@ import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
-import { toSent } from '../result/storedManifest.ts';
+import { toUploaded } from '../result/storedManifest.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 
 const code = `function find(id) {
@@ -19,7 +19,7 @@ export const limit = 10;
 `;
 /** Part of bundled code. */
 const bundled = Array.from({ length: 300 }, (_, at) => `f${at}(x);`).join('');
-const sent = {
+const uploaded = {
   'src/db.ts': code,
   'src/bundled.js': `begin();${bundled}end();\n${bundled}\n`,
   'src/other.ts': 'export const token = readToken(process.env);\n',
@@ -37,7 +37,7 @@ function evidenceOf(shown: readonly ShownFinding[]): readonly (string | undefine
 function find(
   fixture: FindingFixture,
   findings: readonly object[],
-  files: Readonly<Record<string, string | Buffer>> | undefined = sent,
+  files: Readonly<Record<string, string | Buffer>> | undefined = uploaded,
 ): Promise<Run> {
   fixture.open.add(path.join(fixture.root, 'shop'));
   const usual = { title: 'SQL', cwe: 89, file: 'src/db.ts' };
@@ -50,7 +50,7 @@ async function evidenceAfterRestart(fixture: FindingFixture, run: Run) {
   return evidenceOf((await fixture.reopen(parseWorker).read(run)).shown);
 }
 
-test('F140 the evidence of a quote is in the sent text of its file, however it is written', async (t) => {
+test('F140 the evidence of a quote is in the uploaded text of its file, however it is written', async (t) => {
   const call = '  return db.query(sql);';
   const spaced = 'const sql =\t`select * from orders where id=${id}`;\nreturn   db.query(sql);';
   const inBundle = { file: 'src/bundled.js' };
@@ -72,7 +72,7 @@ test('F140 the evidence of a quote is in the sent text of its file, however it i
     ['very long, the end invented', `begin();\n…\n${bundled}g(x);`, 'notAsSent: quote', inBundle],
     ['invented', 'return db.query(sql, [id]);', 'notAsSent: quote'],
     ['of lines that are not adjacent', `function find(id) {\n${call}`, 'notAsSent: quote'],
-    ['of another file', sent['src/other.ts'], 'notAsSent: quote'],
+    ['of another file', uploaded['src/other.ts'], 'notAsSent: quote'],
     ['of a file that was not sent', call, 'notAsSent: file', { file: 'src/none.ts' }],
     ['missing, at an existing line', undefined, undefined],
     ['missing, at a line that does not exist', undefined, 'notAsSent: line', { line: 800 }],
@@ -87,13 +87,13 @@ test('F140 the evidence of a quote is in the sent text of its file, however it i
 });
 
 const quote = { line: 4, snippet: 'return db.query(sql);' };
-const foreign = { line: 1, snippet: sent['src/other.ts'] };
+const foreign = { line: 1, snippet: uploaded['src/other.ts'] };
 
-test('F140 quotes are checked against the sent text, not the current one, and once', async (t) => {
+test('F140 quotes are checked against the uploaded text, not the current one, and once', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, foreign]);
   const file = path.join(fixture.root, 'shop', 'src', 'db.ts');
-  await writeFile(file, sent['src/other.ts']);
+  await writeFile(file, uploaded['src/other.ts']);
   const checked = ['asSent', 'notAsSent: quote'];
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
   const runFolder = fixture.runs.folderOf(run.id);
@@ -116,7 +116,7 @@ test('F140 a quote in a file that only a mapping finds cannot be checked', async
   assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
 });
 
-test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
+test('F140 a quote is unchecked if the uploaded text is unknown', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, { line: 800 }]);
   const runFolder = fixture.runs.folderOf(run.id);
@@ -124,7 +124,7 @@ test('F140 a quote is unchecked if the sent text is unknown', async (t) => {
   assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
 });
 
-test('F140 a quote keeps its evidence once the sent text is gone, and a new one cannot be checked', async (t) => {
+test('F140 a quote keeps its evidence once the uploaded text is gone, and a new one cannot be checked', async (t) => {
   const fixture = await setUpFindings(t);
   const run = await find(fixture, [quote, foreign]);
   const runFolder = fixture.runs.folderOf(run.id);
@@ -137,19 +137,19 @@ test('F140 a quote keeps its evidence once the sent text is gone, and a new one 
   assert.deepEqual(await evidenceAfterRestart(fixture, run), wanted, 'downloaded again');
 });
 
-/** Checks quotes in a file of 1,000 lines, of which it is known or not whether it was sent. */
-async function checkMany(t: TestContext, isSentKnown: boolean, maxMs?: number) {
+/** Checks quotes in a file of 1,000 lines, of which it is known or not whether it was uploaded. */
+async function checkMany(t: TestContext, isUploadKnown: boolean, maxMs?: number) {
   const folder = await scratchFolder(t, []);
   const lines = Array.from({ length: 1_000 }, (_, at) => `call${String(at)}(input);`);
   const text = lines.join('\n');
   await writeFile(path.join(folder, 'a.js'), text);
-  const file = toSent('a.js', { 'a.js': text }, folder)!;
+  const file = toUploaded('a.js', { 'a.js': text }, folder)!;
   let reads = 0;
   const source: RunSource = {
     run: { targets: [{ folder, name: 'shop' }] } as unknown as Run,
     runFolder: folder,
-    sent: [isSentKnown ? new Map([['a.js', file]]) : undefined],
-    sentFile: () => (isSentKnown ? file : undefined),
+    uploaded: [isUploadKnown ? new Map([['a.js', file]]) : undefined],
+    uploadedFile: () => (isUploadKnown ? file : undefined),
     decode: (bytes) => {
       reads += 1;
       return { text: bytes.toString('utf8'), isExact: true };
@@ -160,9 +160,9 @@ async function checkMany(t: TestContext, isSentKnown: boolean, maxMs?: number) {
   return { checked, reads };
 }
 
-test('F140 the file of many quotes is read once, whether it is known what was sent or not', async (t) => {
-  for (const isSentKnown of [true, false]) {
-    const { checked, reads } = await checkMany(t, isSentKnown);
+test('F140 the file of many quotes is read once, whether it is known what was uploaded or not', async (t) => {
+  for (const isUploadKnown of [true, false]) {
+    const { checked, reads } = await checkMany(t, isUploadKnown);
     assert.equal(reads, 1);
     assert.equal(checked.length, 1_000);
     for (const [at, { anchored }] of checked.entries()) assert.equal(anchored.startLine, at + 1);

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { PathMapping } from '../../../../src/core/findings/location/mappings.ts';
-import { createLocator, findSent } from '../../../../src/core/findings/location/resolver.ts';
-import type { SentOfRun } from '../../../../src/core/findings/location/sentFiles.ts';
+import { createLocator, findUploaded } from '../../../../src/core/findings/location/resolver.ts';
+import type { UploadedFiles } from '../../../../src/core/findings/location/sentFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
@@ -22,32 +22,32 @@ export const files = [
 /** Finds the files of reported paths in a run of one folder: the path in it, or in parentheses why there is none. */
 export function locatorIn(
   root: string,
-  { files: sent, reported, mapping = [] }: Facts = {},
+  { files: uploaded, reported, mapping = [] }: Facts = {},
 ): (text: string) => Promise<string> {
   const more = { reported, mappingsOf: () => mapping };
-  const find = findIn([{ folder: root, name: basename(root) }], sent && [sent], more);
+  const find = findIn([{ folder: root, name: basename(root) }], uploaded && [uploaded], more);
   return async (path) => (await find(path)).replace(/^0 /, '');
 }
 
 /** As `locatorIn`, for a run of several folders: the position of the target, and the path in it. */
 export function findIn(
-  targets: Parameters<typeof findSent>[0],
-  sent: readonly (readonly string[])[] | undefined,
+  targets: Parameters<typeof findUploaded>[0],
+  uploaded: readonly (readonly string[])[] | undefined,
   {
     reported,
     mappingsOf,
   }: Pick<Facts, 'reported'> & { mappingsOf?: Parameters<typeof createLocator>[2] } = {},
 ): (path: string, targetIndex?: number) => Promise<string> {
-  const isKnown = targets.map(() => sent !== undefined);
+  const isKnown = targets.map(() => uploaded !== undefined);
   const locate = createLocator(targets, isKnown, mappingsOf);
-  const files = targets.map((_, at) => sent && asSent(sent[at] ?? [], at));
-  const sentIn = (texts: readonly string[]) => {
+  const files = targets.map((_, at) => uploaded && asUploaded(uploaded[at] ?? [], at));
+  const uploadedIn = (texts: readonly string[]) => {
     const locations = texts.map((path) => ({ path }));
-    return findSent(targets, files, locations);
+    return findUploaded(targets, files, locations);
   };
-  const known = reported && sentIn(reported);
+  const known = reported && uploadedIn(reported);
   return async (path, targetIndex) => {
-    const file = (known ?? sentIn([path])).sentFile({ path, targetIndex });
+    const file = (known ?? uploadedIn([path])).uploadedFile({ path, targetIndex });
     const found = await locate({ path, targetIndex }, typeof file === 'object' ? file : undefined);
     if (found !== undefined) return `${String(found.target)} ${found.path}`;
     return file === 'ambiguous' ? '(ambiguous)' : '(none)';
@@ -55,14 +55,14 @@ export function findIn(
 }
 
 interface Facts {
-  /** The sent files; undefined if unknown. */
+  /** The uploaded files; undefined if unknown. */
   readonly files?: readonly string[] | undefined;
   /** All reported paths, if there are others than the one that is looked up. */
   readonly reported?: readonly string[] | undefined;
   readonly mapping?: readonly PathMapping[];
 }
 
-export function asSent(paths: readonly string[], target = 0): NonNullable<SentOfRun[number]> {
+export function asUploaded(paths: readonly string[], target = 0): NonNullable<UploadedFiles[number]> {
   return new Map(paths.map((path) => [path, { target, folder: '', path, bytes: 1, sha256: '' }]));
 }
 

@@ -76,13 +76,13 @@ test('F71 no mapping leads out of the folder', async (t) => {
 test('F73 a mapping places a file that several folders have', async (t) => {
   const folders = await Promise.all(['app', 'web'].map(() => scratchFolder(t, ['src/index.ts'])));
   const targets = folders.map((folder, at) => ({ folder, name: String(at) }));
-  for (const sent of [folders.map(() => ['src/index.ts']), undefined])
+  for (const uploaded of [folders.map(() => ['src/index.ts']), undefined])
     for (const [mapped, expected] of [
-      [folders.slice(2), sent ? '(ambiguous)' : '(none)'],
+      [folders.slice(2), uploaded ? '(ambiguous)' : '(none)'],
       [folders.slice(1), '1 src/index.ts'],
-      [folders, sent ? '(ambiguous)' : '(none)'],
+      [folders, uploaded ? '(ambiguous)' : '(none)'],
     ] as const) {
       const mappingsOf = (folder: string) => (mapped.includes(folder) ? [{ from: 'build', to: '' }] : []);
-      assert.equal(await findIn(targets, sent, { mappingsOf })('build/src/index.ts'), expected);
+      assert.equal(await findIn(targets, uploaded, { mappingsOf })('build/src/index.ts'), expected);
     }
 });

@@ -3,12 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { findSent } from '../../../../src/core/findings/location/resolver.ts';
+import { findUploaded } from '../../../../src/core/findings/location/resolver.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
-import { asSent, files, findIn, locatorIn } from './locating.ts';
+import { asUploaded, files, findIn, locatorIn } from './locating.ts';
 
-test('F110 F173 paths are found the same way where it is known what was sent, and where it is not', async (t) => {
+test('F110 F173 paths are found the same way where it is known what was uploaded, and where it is not', async (t) => {
   const here = [...files, 'package.json', 'Dockerfile', 'main.go', 'services/web/main.go', 'lib/a.ts'];
   const root = await scratchFolder(t, here);
   const cases: Record<string, string> = {
@@ -59,17 +59,17 @@ test('F110 F173 paths are found the same way where it is known what was sent, an
     'services/api/Dockerfile': '(none)',
     '/usr/lib/flask/app.py': '(none)',
   };
-  for (const sent of [here, undefined])
+  for (const uploaded of [here, undefined])
     for (const reported of [Object.keys(cases), undefined]) {
-      const locate = locatorIn(root, { files: sent, reported });
+      const locate = locatorIn(root, { files: uploaded, reported });
       for (const [text, expected] of Object.entries(cases))
-        assert.equal(await locate(text), expected, `${text} ${String(sent === undefined)}`);
+        assert.equal(await locate(text), expected, `${text} ${String(uploaded === undefined)}`);
     }
 });
 
-test('F110 a path suffix resolves if it matches exactly one sent file, and a bare name never does', async (t) => {
+test('F110 a path suffix resolves if it matches exactly one uploaded file, and a bare name never does', async (t) => {
   const root = await scratchFolder(t, [...files, 'src/index.ts', 'web/src/index.ts']);
-  const sent = [...files, 'web/src/index.ts'];
+  const uploaded = [...files, 'web/src/index.ts'];
   for (const [text, expected] of [
     ['deep/only.py', 'pkg/src/deep/only.py'],
     ['elsewhere/deep/only.py', 'pkg/src/deep/only.py'],
@@ -77,8 +77,8 @@ test('F110 a path suffix resolves if it matches exactly one sent file, and a bar
     ['/w/r/pkg/lib/deep/only.py', '(none)'],
     ['src/index.ts', 'web/src/index.ts'],
   ] as const)
-    assert.equal(await locatorIn(root, { files: sent })(text), expected, text);
-  const mixed = locatorIn(root, { files: [...sent, 'app/src/index.ts'], reported: ['src/index.ts'] });
+    assert.equal(await locatorIn(root, { files: uploaded })(text), expected, text);
+  const mixed = locatorIn(root, { files: [...uploaded, 'app/src/index.ts'], reported: ['src/index.ts'] });
   assert.equal(await mixed('src/index.ts'), '(ambiguous)');
   assert.equal(await mixed('pkg/x/pkg/src/deep/only.py'), 'pkg/src/deep/only.py');
 });
@@ -89,9 +89,9 @@ test('F110 two names that differ only in Unicode normalisation are distinct', as
   for (const path of composed) assert.equal(await locate(path), path);
 });
 
-test('F110 the segments that all paths of a run share are removed, if each then is a sent file', async (t) => {
-  const sent = ['app.py', 'src/a.ts', 'src/b.ts', 'pkg/src/a.ts', 'v/src/a.ts', 'v/src/b.ts'];
-  const root = await scratchFolder(t, sent);
+test('F110 the segments that all paths of a run share are removed, if each then is a uploaded file', async (t) => {
+  const uploaded = ['app.py', 'src/a.ts', 'src/b.ts', 'pkg/src/a.ts', 'v/src/a.ts', 'v/src/b.ts'];
+  const root = await scratchFolder(t, uploaded);
   for (const [reported, expected] of Object.entries({
     '/w/r-1/app.py /w/r-1/src/a.ts': 'app.py src/a.ts',
     '/w/src/a.ts /w/src/b.ts /w/pkg/src/a.ts': 'src/a.ts src/b.ts pkg/src/a.ts',
@@ -103,12 +103,12 @@ test('F110 the segments that all paths of a run share are removed, if each then 
     '/w/app.py': '(none)',
   })) {
     const paths = reported.split(' ');
-    const locate = locatorIn(root, { files: sent, reported: paths });
+    const locate = locatorIn(root, { files: uploaded, reported: paths });
     assert.equal((await Promise.all(paths.map(locate))).join(' '), expected);
   }
 });
 
-test('F110 a file that was not sent has no findings, and a missing one is not replaced by a namesake', async (t) => {
+test('F110 a file that was not uploaded has no findings, and a missing one is not replaced by a namesake', async (t) => {
   const root = await scratchFolder(t, [...files, 'new.py', 'lib/new.py']);
   const locate = locatorIn(root, { files });
   for (const text of ['new.py', 'lib/new.py', 'shop/new.py', '/w/lib/new.py'])
@@ -118,7 +118,7 @@ test('F110 a file that was not sent has no findings, and a missing one is not re
 });
 
 test(
-  'F110 sent names that are invalid on other systems are found in every spelling',
+  'F110 uploaded names that are invalid on other systems are found in every spelling',
   { skip: process.platform === 'win32' && 'it has no such names' },
   async (t) => {
     const odd = ['src/aux.c', 'a:b.ts', 'src/a\nb.ts', 'src/back\\slash.ts', 'con/nul', 'src/... /x.ts'];
@@ -133,22 +133,22 @@ test(
   },
 );
 
-test('F110 entries in the list of sent files that leave the folder are ignored', async (t) => {
+test('F110 entries in the list of uploaded files that leave the folder are ignored', async (t) => {
   const root = await scratchFolder(t, ['main.py']);
-  const sent = ['../secret.txt', '/etc/passwd', 'a/../../secret.txt', './main.py', ''];
+  const uploaded = ['../secret.txt', '/etc/passwd', 'a/../../secret.txt', './main.py', ''];
   await writeFile(join(root, '..', 'secret.txt'), 'outside');
-  const { sentFile } = findSent([{ folder: root, name: 'shop' }], [asSent(sent)], []);
-  for (const path of [...sent, 'etc/passwd', 'secret.txt', 'a/../secret.txt'])
-    assert.equal(sentFile({ path }), undefined, path);
+  const { uploadedFile } = findUploaded([{ folder: root, name: 'shop' }], [asUploaded(uploaded)], []);
+  for (const path of [...uploaded, 'etc/passwd', 'secret.txt', 'a/../secret.txt'])
+    assert.equal(uploadedFile({ path }), undefined, path);
 });
 
 test('a folder named like the root takes precedence over the root, also when its file is gone', async (t) => {
-  const sent = ['main.py', 'shop/main.py'];
+  const uploaded = ['main.py', 'shop/main.py'];
   for (const [here, expected] of [
-    [sent, 'shop/main.py'],
+    [uploaded, 'shop/main.py'],
     [['main.py'], '(none)'],
   ] as const) {
-    const locate = locatorIn(await scratchFolder(t, here), { files: sent });
+    const locate = locatorIn(await scratchFolder(t, here), { files: uploaded });
     for (const text of ['shop/main.py', 'shop/shop/main.py'])
       assert.equal(await locate(text), expected, text);
   }
@@ -162,16 +162,16 @@ test('F122 10,000 paths of 20,000 files, and paths of thousands of segments, tak
     Array.from({ length: 500 }, (_, at) => deepOf(at)),
   ];
   const found = many.slice(0, 10_000);
-  for (const [sent, reported, expected] of [
+  for (const [uploaded, reported, expected] of [
     [many, found.map((_, at) => `/sandbox/${pathOf(at)}`), found],
     [many, found.map((_, at) => `/sandbox/run-${String(at)}/${pathOf(at)}`), found],
     [deep, deep.map((path) => `b/${path}`), deep.map(() => undefined)],
   ] as const) {
     const locations = reported.map((path) => ({ path }));
     const targets = [{ folder: '/no/such/folder', name: 'shop' }];
-    const { sentFile } = findSent(targets, [asSent(sent)], locations);
+    const { uploadedFile } = findUploaded(targets, [asUploaded(uploaded)], locations);
     const before = cpuMs();
-    const files = locations.map(sentFile);
+    const files = locations.map(uploadedFile);
     const ms = cpuMs() - before;
     const found = files.map((each) => (typeof each === 'object' ? each.path : undefined));
     assert.deepEqual(found, expected);
@@ -186,11 +186,11 @@ test('F73 a path that one folder has as it is, and another at the end of a longe
   assert.equal(await findIn(targets, [['src/a.ts'], ['lib/src/a.ts']])('src/a.ts'), '0 src/a.ts');
 });
 
-test('a path with the number of its archive is resolved alike with and without the list of sent files', () => {
+test('a path with the number of its archive is resolved alike with and without the list of uploaded files', () => {
   const targets = [{ folder: '/shop', name: 'shop' }];
-  const pathOf = (path: string, sent: readonly string[] | undefined): string => {
+  const pathOf = (path: string, uploaded: readonly string[] | undefined): string => {
     const location = { path, targetIndex: 0 };
-    return findSent(targets, [sent && asSent(sent)], [location]).sentPath(location).path;
+    return findUploaded(targets, [uploaded && asUploaded(uploaded)], [location]).uploadPathOf(location).path;
   };
   for (const [reported, known, unknown] of [
     ['./0/src/a.ts', 'src/a.ts', 'src/a.ts'],
@@ -203,15 +203,15 @@ test('a path with the number of its archive is resolved alike with and without t
 
 test('F122 a path of more than 64 segments is only found as it is', () => {
   const deep = (segments: number): string => `${'a/'.repeat(segments - 1)}x.ts`;
-  for (const [sent, path, isFound] of [
+  for (const [uploaded, path, isFound] of [
     [deep(63), `w/${deep(63)}`, true],
     [deep(63), `v/w/${deep(63)}`, false],
     [deep(64), deep(63), true],
     [deep(65), deep(64), false],
     [deep(65), deep(65), true],
   ] as const) {
-    const { sentFile } = findSent([{ folder: '/shop', name: 'shop' }], [asSent([sent])], [{ path }]);
-    assert.equal(typeof sentFile({ path }) === 'object', isFound, path);
+    const { uploadedFile } = findUploaded([{ folder: '/shop', name: 'shop' }], [asUploaded([uploaded])], [{ path }]);
+    assert.equal(typeof uploadedFile({ path }) === 'object', isFound, path);
   }
 });
 
@@ -227,16 +227,16 @@ test('F73 a path in two roots belongs to the root of its archive, or else to the
     scratchFolder(t, ['src/main.py']),
   ]);
   const targets = Object.entries({ shop, admin }).map(([name, folder]) => ({ name, folder }));
-  for (const sent of [[['src/main.py', 'shop.py'], ['src/main.py']], undefined]) {
-    const find = findIn(targets, sent);
+  for (const uploaded of [[['src/main.py', 'shop.py'], ['src/main.py']], undefined]) {
+    const find = findIn(targets, uploaded);
     assert.equal(await find('src/main.py', 1), '1 src/main.py');
     assert.equal(await find('shop.py', 1), '(none)');
-    assert.equal(await find('src/main.py'), sent ? '(ambiguous)' : '(none)');
+    assert.equal(await find('src/main.py'), uploaded ? '(ambiguous)' : '(none)');
     assert.equal(await find('shop.py'), '0 shop.py');
     for (const start of ['admin', '1', './admin', '/1', 'admin/x'])
       assert.equal(await find(`${start}/src/main.py`), '1 src/main.py', start);
     // There may be more archives than are known.
-    const one = findIn(targets.slice(0, 1), sent);
-    assert.equal(await one('shop.py', 3), sent ? '0 shop.py' : '(none)');
+    const one = findIn(targets.slice(0, 1), uploaded);
+    assert.equal(await one('shop.py', 3), uploaded ? '0 shop.py' : '(none)');
   }
 });

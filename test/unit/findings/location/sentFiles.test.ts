@@ -3,9 +3,9 @@ import { readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promi
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import {
-  asSentIn,
-  readAsSent,
-  readSentFiles,
+  asUploadedIn,
+  readAsUploaded,
+  readUploadedFiles,
   readTextBelow,
   type TextReader,
   textReaders,
@@ -48,24 +48,24 @@ async function send(t: TestContext, format: ArchiveFormat) {
 
 for (const format of ['tar_gz', 'zip'] as const) {
   test(`the sent text of files with findings is stored, from a ${format} if they changed since`, async (t) => {
-    const sent = await send(t, format);
-    for (const name of Object.keys(files)) await writeFile(path.join(sent.folder, name), 'edited since\n');
-    await sent.save();
+    const uploaded = await send(t, format);
+    for (const name of Object.keys(files)) await writeFile(path.join(uploaded.folder, name), 'edited since\n');
+    await uploaded.save();
     for (const [name, text] of Object.entries(files)) {
-      assert.equal(await sent.kept(name), pointedAt.includes(name) ? text : undefined, name);
+      assert.equal(await uploaded.kept(name), pointedAt.includes(name) ? text : undefined, name);
     }
-    assert.equal((await readdir(path.join(sent.runFolder, 'source'))).length, 4);
+    assert.equal((await readdir(path.join(uploaded.runFolder, 'source'))).length, 4);
   });
 
   test(`a damaged ${format} is neither a hang nor wrong text`, async (t) => {
-    const sent = await send(t, format);
-    const archive = path.join(sent.runFolder, 'archive');
+    const uploaded = await send(t, format);
+    const archive = path.join(uploaded.runFolder, 'archive');
     const whole = await readFile(archive);
-    await writeFile(path.join(sent.folder, 'src/orders.js'), 'edited since\n');
+    await writeFile(path.join(uploaded.folder, 'src/orders.js'), 'edited since\n');
     await writeFile(archive, whole.subarray(0, 40));
-    await assert.rejects(sent.save(), { kind: 'storage' });
-    assert.equal(await sent.kept('src/orders.js'), undefined);
-    assert.equal(await sent.kept('src/empty.js'), '');
+    await assert.rejects(uploaded.save(), { kind: 'storage' });
+    assert.equal(await uploaded.kept('src/orders.js'), undefined);
+    assert.equal(await uploaded.kept('src/empty.js'), '');
   });
 }
 
@@ -101,27 +101,27 @@ test('names of stored files cannot leave their folder', () => {
   assert.notEqual(keptPath({ target: 0, path: 'a' }), keptPath({ target: 1, path: 'a' }));
 });
 
-test('a sent file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
+test('a uploaded file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
   const { run, folder, runFolder, save } = await send(t, 'tar_gz');
-  const sent = (await readSentFiles(run, 0, runFolder))?.get('src/orders.js');
-  const asSent = async (): Promise<string | undefined> => (await readAsSent(runFolder, sent!))?.toString();
+  const uploaded = (await readUploadedFiles(run, 0, runFolder))?.get('src/orders.js');
+  const asUploaded = async (): Promise<string | undefined> => (await readAsUploaded(runFolder, uploaded!))?.toString();
   const inCommit = (committed: string): string | undefined =>
-    asSentIn(Buffer.from(committed), sent!)?.toString();
+    asUploadedIn(Buffer.from(committed), uploaded!)?.toString();
   const text = files['src/orders.js']!;
-  assert.equal(await asSent(), text);
+  assert.equal(await asUploaded(), text);
   await writeFile(path.join(folder, 'src/orders.js'), 'changed\n');
-  assert.equal(await asSent(), undefined);
+  assert.equal(await asUploaded(), undefined);
   assert.equal(inCommit(text), text);
   assert.equal(inCommit(text.replaceAll('\n', '\r\n')), text);
   assert.equal(inCommit(`${text}// more\n`), undefined);
   await writeFile(path.join(folder, 'src/orders.js'), text);
-  // No archive is needed while the disk still has what was sent.
+  // No archive is needed while the disk still has what was uploaded.
   await rm(path.join(runFolder, 'archive'));
   await save();
   await rm(folder, { recursive: true });
-  assert.equal(await asSent(), text);
-  await writeFile(path.join(runFolder, keptPath(sent!)), 'changed\n');
-  assert.equal(await asSent(), undefined);
+  assert.equal(await asUploaded(), text);
+  await writeFile(path.join(runFolder, keptPath(uploaded!)), 'changed\n');
+  assert.equal(await asUploaded(), undefined);
 });
 
 test(

@@ -43,9 +43,9 @@ test('F201 findings in a folder that does not answer are as reported, and it get
   const run = { ...runOf.succeeded, targets: [{ folder, name: 'share' }] };
   const found = Array.from({ length: 100 }, (_, index): ResultFinding => {
     const location = { path: `${String(index)}.js`, startLine: index + 1 };
-    const sent = [{ target: 0, folder, path: location.path, bytes: 1, sha256: '' }];
+    const uploaded = [{ target: 0, folder, path: location.path, bytes: 1, sha256: '' }];
     const { finding: each, ...identity } = invent({ index, locations: [location] });
-    return { ...identity, finding: each, run: run.id, home: folder, path: '', sent, quotes: [], since: 1 };
+    return { ...identity, finding: each, run: run.id, home: folder, path: '', uploaded, quotes: [], since: 1 };
   });
   const calls = new FolderCalls(silent);
   let asked = 0;
@@ -73,8 +73,8 @@ test('F201 a folder that does not answer is unread, other folders are not, and i
   const fixture = await setUpFindings(t, 'shop', 'tool');
   const { root } = fixture;
   const found = [0, 1].map((target_index) => ({ title: 'A', file: 'b.js', line: 1, target_index }));
-  const sent = { 'b.js': 'code();\n' };
-  await fixture.addRun(['shop', 'tool'], JSON.stringify(found), sent);
+  const uploaded = { 'b.js': 'code();\n' };
+  await fixture.addRun(['shop', 'tool'], JSON.stringify(found), uploaded);
   const store = fixture.reopen(parseWorker);
   for (const name of ['shop', 'tool']) await writeFile(path.join(root, name, 'b.js'), '// new\ncode();\n');
   const seen = () => store.all().map(({ locations: [location] }) => [location?.startLine, location?.drift]);

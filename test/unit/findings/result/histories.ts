@@ -14,8 +14,8 @@ import { scratchFolder } from '../scratchFolder.ts';
 export interface History {
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Adds a run of folders; `sent` is what was sent of each, undefined where that is not known. */
-  add(folders: readonly string[], items: readonly object[], sent?: Sent, more?: Partial<Run>): Promise<Run>;
+  /** Adds a run of folders; `uploaded` is what was uploaded of each, undefined where that is not known. */
+  add(folders: readonly string[], items: readonly object[], uploaded?: Uploaded, more?: Partial<Run>): Promise<Run>;
   /** Adds an ended assessment of a live application, which tested these pairs. */
   addLive(
     findings: readonly object[],
@@ -36,7 +36,7 @@ export interface History {
   remove(run: Run): Promise<void>;
 }
 
-export type Sent = Readonly<Record<string, string>>;
+export type Uploaded = Readonly<Record<string, string>>;
 
 export async function startHistory(t: TestContext): Promise<History> {
   const root = await scratchFolder(t, []);
@@ -58,15 +58,15 @@ export async function startHistory(t: TestContext): Promise<History> {
     get runs() {
       return runs;
     },
-    add: async (folders, findings, sent, more = {}) => {
+    add: async (folders, findings, uploaded, more = {}) => {
       count += 1;
       const run = { ...(await writeRun(root, source().runs, count, folders, '')), ...more } as Run;
       await mkdir(path.join(folderOf(run), 'source'));
       await write(run, findings);
       for (const target of folders.keys()) {
-        if (sent === undefined) continue;
-        await storeManifest(folderOf(run), target, sent);
-        for (const [name, text] of Object.entries(sent))
+        if (uploaded === undefined) continue;
+        await storeManifest(folderOf(run), target, uploaded);
+        for (const [name, text] of Object.entries(uploaded))
           await writeFile(path.join(folderOf(run), keptPath({ target, path: name })), text);
       }
       runs = [run, ...runs];

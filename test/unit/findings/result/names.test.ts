@@ -20,7 +20,7 @@ import { type History, startHistory, verdictsIn } from './histories.ts';
 const vulnerabilities = ['a', 'b'].flatMap((folder) =>
   [0, 1, 2].map((at) => ({ folder, code: `sink${String(at)}(${folder}Input);` })),
 );
-const sent = Object.fromEntries(vulnerabilities.map(({ code }, at) => [`f${String(at)}.js`, code]));
+const uploaded = Object.fromEntries(vulnerabilities.map(({ code }, at) => [`f${String(at)}.js`, code]));
 
 /** The report of a vulnerability by a run of these folders. */
 function itemOf(at: number, folders?: readonly string[]): object {
@@ -60,7 +60,7 @@ test('F183 in any history of two windows, no finding gets another name, and ever
             each.folders.some((name) => name === vulnerabilities[one]?.folder),
           );
           const items = reports.map((one) => itemOf(one, each.folders));
-          reportsOf.set(await history.add(each.folders, items, sent), reports);
+          reportsOf.set(await history.add(each.folders, items, uploaded), reports);
         } else if (run === undefined) continue;
         else if (each.kind === 'break' && !broken.has(run)) {
           broken.add(run);
@@ -118,9 +118,9 @@ async function resultOf(history: History, ...run: Parameters<History['add']>): P
 test('F183 runs of two folders, of one, and of both again name, carry and miss the findings of each folder', async (t) => {
   const history = await startHistory(t);
   const [one, other] = [itemOf(0), itemOf(3, ['a', 'b'])];
-  const before = await resultOf(history, ['a', 'b'], [one, other], sent);
-  await history.add(['a'], [], sent);
-  const { findings } = await resultOf(history, ['a', 'b'], [other, one], sent);
+  const before = await resultOf(history, ['a', 'b'], [one, other], uploaded);
+  await history.add(['a'], [], uploaded);
+  const { findings } = await resultOf(history, ['a', 'b'], [other, one], uploaded);
   const seen = findings.map(({ name, verdict }) => `${name} ${String(verdict)}`);
   const [first, second] = before.findings.map(({ name }) => name);
   assert.deepEqual(seen, [`${String(second)} stillThere`, `${String(first)} backAgain`]);
@@ -128,25 +128,25 @@ test('F183 runs of two folders, of one, and of both again name, carry and miss t
 
 test('an earlier run that appears is taken into account, also one before a removed run of another folder', async (t) => {
   const history = await startHistory(t);
-  await history.add(['a'], [itemOf(0)], sent);
-  const removed = await history.add(['b'], [itemOf(3)], sent);
-  const both = await history.add(['a', 'b'], [itemOf(0), itemOf(3, ['a', 'b'])], sent);
-  const next = await history.add(['a', 'b'], [itemOf(0)], sent);
+  await history.add(['a'], [itemOf(0)], uploaded);
+  const removed = await history.add(['b'], [itemOf(3)], uploaded);
+  const both = await history.add(['a', 'b'], [itemOf(0), itemOf(3, ['a', 'b'])], uploaded);
+  const next = await history.add(['a', 'b'], [itemOf(0)], uploaded);
   const verdictsOf = async (run: Run): Promise<unknown> => verdictsIn(await history.result(run));
   assert.deepEqual(await verdictsOf(next), { V0: 'stillThere', V3: 'sameBytes' });
   await history.remove(removed);
-  await history.add(['a'], [], sent, { createdAt: 1.5 });
+  await history.add(['a'], [], uploaded, { createdAt: 1.5 });
   assert.deepEqual(await verdictsOf(both), { V0: 'backAgain', V3: undefined });
-  await history.add(['a', 'b'], [], sent, { createdAt: 3.5 });
+  await history.add(['a', 'b'], [], uploaded, { createdAt: 3.5 });
   assert.deepEqual(await verdictsOf(next), { V0: 'backAgain', V3: 'sameBytes' });
 });
 
 test('F139 a name that is only probable counts as reported, but not for decisions', async (t) => {
   const history = await startHistory(t);
   const twin = itemOf(0);
-  const one = await resultOf(history, ['a'], [twin, twin], sent);
-  const two = await resultOf(history, ['a'], [twin], sent);
-  const three = await resultOf(history, ['a'], [twin, twin], sent);
+  const one = await resultOf(history, ['a'], [twin, twin], uploaded);
+  const two = await resultOf(history, ['a'], [twin], uploaded);
+  const three = await resultOf(history, ['a'], [twin, twin], uploaded);
   const [{ name, verdict } = {}] = two.absent;
   assert.deepEqual([name, verdict, two.absent.length], [one.findings[1]?.name, 'sameBytes', 1]);
   const verdicts = three.findings.map((each) => each.verdict);
@@ -160,9 +160,9 @@ test('beyond 10,000 findings that are not reported, those absent longest go firs
   const history = await startHistory(t);
   const many = (from: number, count: number): { title: string }[] =>
     Array.from({ length: count }, (_, at) => ({ title: `T${String(from + at)}`, file: 'f0.js', line: 1 }));
-  await history.add(['a'], many(0, 10_000), sent);
-  await history.add(['a'], many(10_000, 5), sent);
-  const { absent, head } = await resultOf(history, ['a'], [], sent);
+  await history.add(['a'], many(0, 10_000), uploaded);
+  await history.add(['a'], many(10_000, 5), uploaded);
+  const { absent, head } = await resultOf(history, ['a'], [], uploaded);
   assert.deepEqual([absent.length, head.unlisted], [10_000, 5]);
   const [titles, latest] = [absent.slice(0, 5).map(({ finding }) => finding.title), many(10_000, 5)];
   assert.equal(titles.join(' '), latest.map(({ title }) => title).join(' '));
@@ -173,7 +173,7 @@ test('an import of unknown origin keeps the names of the import before it, and s
   const item = itemOf(0);
   const origin = { runId: undefined, importedFrom: 'x.sarif', baseUrl: '', organizationId: '' };
   const imported = { state: 'imported', ...origin } as Partial<Run>;
-  const run = await resultOf(history, ['a'], [item], sent);
+  const run = await resultOf(history, ['a'], [item], uploaded);
   const other = { ...item, title: 'W', snippet: 'other(input);' };
   const first = await resultOf(history, ['a'], [item, other], undefined, imported);
   const next = await resultOf(history, ['a'], [item], undefined, imported);
@@ -189,13 +189,13 @@ for (const [name, file, damage] of [
   test(`F187 ${name} of an earlier run makes no later one unreadable, and changes no name`, async (t) => {
     const history = await startHistory(t);
     const item = itemOf(0);
-    const runs = [await history.add(['a'], [item], sent), await history.add(['a'], [item], sent)];
+    const runs = [await history.add(['a'], [item], uploaded), await history.add(['a'], [item], uploaded)];
     const name = (await history.result(runs[1]!))?.findings[0]?.name;
     for (const run of runs) {
       const damaged = join(history.folderOf(run), file);
       await writeFile(damaged, damage(await readFile(damaged, 'utf8')));
       if (file !== 'result.json') await history.touch(run);
     }
-    for (const run of [...runs, await history.add(['a'], [item], sent)])
+    for (const run of [...runs, await history.add(['a'], [item], uploaded)])
       assert.equal((await history.result(run))?.findings[0]?.name, name);
   });

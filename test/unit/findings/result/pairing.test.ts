@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { propertyRuns } from '../../core/propertyRuns.ts';
-import { fateOf, type Sent, startHistory } from './histories.ts';
+import { fateOf, type Uploaded, startHistory } from './histories.ts';
 
 const lines = Array.from({ length: 20 }, (_, at) => `statement(${String(at)});`);
 const a = lines.join('\n');
-const sent = { 'src/a.js': a };
+const uploaded = { 'src/a.js': a };
 const moved = { 'src/a.js': `// above\n${a}` };
 const quote = 'statement(3);';
 
@@ -21,11 +21,11 @@ const M = { ...L, title: 'M' };
 const withQuery = { ...L, url: `${L.url}?q=1` };
 const policy = { title: 'Policy', cwe: 1 };
 
-type Reported = readonly [sent: Sent | undefined, ...findings: readonly object[]];
+type Reported = readonly [uploaded: Uploaded | undefined, ...findings: readonly object[]];
 
 /** A decision about the first finding of the first run `holds` in the second one, is `said`, or there is `none`. */
 type Case = readonly [name: string, first: Reported, second: Reported, wanted: string];
-const edited = (line: number, text: string): Sent => ({ 'src/a.js': lines.with(line - 1, text).join('\n') });
+const edited = (line: number, text: string): Uploaded => ({ 'src/a.js': lines.with(line - 1, text).join('\n') });
 const inLib = { ...X, file: 'lib/a.js' };
 const movedToLib = { 'lib/a.js': `import x;\n${a}` };
 
@@ -34,37 +34,37 @@ const wide = { ...bare, end_line: 6 };
 const lower = edited(6, 'statement(55);');
 
 const F210: readonly Case[] = [
-  ['the title on fewer lines', [sent, wide], [moved, { ...bare, line: 6 }], 'holds'],
-  ['the title on more lines, with another quote', [sent, X], [moved, { ...X, ...more }], 'holds'],
-  ['the title on a line that was edited', [sent, bare], [edited(4, 'statement(33);'), bare], 'said'],
-  ['the title on a line with other code', [sent, bare], [edited(4, 'exec(input);'), bare], 'said'],
-  ['the title, and an edited line below it that is reported, too', [sent, bare], [lower, wide], 'said'],
-  ['the title, and an edited line below it that was reported, too', [sent, wide], [lower, bare], 'said'],
+  ['the title on fewer lines', [uploaded, wide], [moved, { ...bare, line: 6 }], 'holds'],
+  ['the title on more lines, with another quote', [uploaded, X], [moved, { ...X, ...more }], 'holds'],
+  ['the title on a line that was edited', [uploaded, bare], [edited(4, 'statement(33);'), bare], 'said'],
+  ['the title on a line with other code', [uploaded, bare], [edited(4, 'exec(input);'), bare], 'said'],
+  ['the title, and an edited line below it that is reported, too', [uploaded, bare], [lower, wide], 'said'],
+  ['the title, and an edited line below it that was reported, too', [uploaded, wide], [lower, bare], 'said'],
 ];
 
 const F185: readonly Case[] = [
   ['live: the pair, method and address', [undefined, L], [undefined, M], 'holds'],
   ['live: among several, the title decides', [undefined, L, M], [undefined, M, withQuery], 'holds'],
   ['live: among several in other words, order', [undefined, L, M], [undefined, { ...L, title: 'N' }], 'said'],
-  ['the quote, in other words on another line', [sent, X], [moved, { ...Y, line: 9 }], 'holds'],
-  ['the quote without brackets around it', [sent, X], [sent, { ...X, snippet: `{\n ${quote} }` }], 'holds'],
+  ['the quote, in other words on another line', [uploaded, X], [moved, { ...Y, line: 9 }], 'holds'],
+  ['the quote without brackets around it', [uploaded, X], [uploaded, { ...X, snippet: `{\n ${quote} }` }], 'holds'],
   ['a short quote', [undefined, { ...X, snippet: 'a();' }], [undefined, { ...Y, snippet: 'a();' }], 'none'],
-  ['the quote twice before', [sent, X, Y], [sent, Z], 'said'],
-  ['the quote twice now', [sent, X], [sent, Y, Z], 'said'],
-  ['the rule', [sent, { ...plain, rule_id: 'R' }], [sent, { ...plain, rule_id: 'R', title: 'Y' }], 'holds'],
-  ['without CWEs, another title', [sent, plain], [sent, { ...plain, title: 'Y' }], 'said'],
-  ['the title on lines that moved', [sent, bare], [moved, { ...bare, line: 5 }], 'holds'],
-  ['the title on other lines', [sent, bare], [moved, bare], 'none'],
-  ['the title, where lines are not known', [undefined, bare], [sent, { ...bare, line: 5 }], 'said'],
-  ['other words and quote on the same lines', [sent, X], [moved, { ...Y, ...more }], 'said'],
-  ['a finding without a file', [sent, policy], [sent, policy], 'said'],
-  ['two files with these bytes before', [{ ...sent, 'copy.js': a }, X], [{ 'lib/c.js': a }, inC], 'none'],
-  ['two files with these bytes now', [sent, X], [{ 'lib/c.js': a, 'd.js': a }, inC], 'none'],
-  ['a file that is still there', [sent, X], [{ ...sent, 'lib/c.js': a }, inC], 'none'],
-  ['other bytes and letter case', [sent, X], [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }], 'holds'],
-  ['the quote in a file that was moved and edited', [sent, X], [movedToLib, { ...inLib, line: 5 }], 'said'],
-  ['the quote in a new file beside the old one', [sent, X], [{ ...sent, ...movedToLib }, inLib], 'none'],
-  ['the quote in an edited file', [{ ...sent, 'lib/a.js': '' }, X], [movedToLib, inLib], 'none'],
+  ['the quote twice before', [uploaded, X, Y], [uploaded, Z], 'said'],
+  ['the quote twice now', [uploaded, X], [uploaded, Y, Z], 'said'],
+  ['the rule', [uploaded, { ...plain, rule_id: 'R' }], [uploaded, { ...plain, rule_id: 'R', title: 'Y' }], 'holds'],
+  ['without CWEs, another title', [uploaded, plain], [uploaded, { ...plain, title: 'Y' }], 'said'],
+  ['the title on lines that moved', [uploaded, bare], [moved, { ...bare, line: 5 }], 'holds'],
+  ['the title on other lines', [uploaded, bare], [moved, bare], 'none'],
+  ['the title, where lines are not known', [undefined, bare], [uploaded, { ...bare, line: 5 }], 'said'],
+  ['other words and quote on the same lines', [uploaded, X], [moved, { ...Y, ...more }], 'said'],
+  ['a finding without a file', [uploaded, policy], [uploaded, policy], 'said'],
+  ['two files with these bytes before', [{ ...uploaded, 'copy.js': a }, X], [{ 'lib/c.js': a }, inC], 'none'],
+  ['two files with these bytes now', [uploaded, X], [{ 'lib/c.js': a, 'd.js': a }, inC], 'none'],
+  ['a file that is still there', [uploaded, X], [{ ...uploaded, 'lib/c.js': a }, inC], 'none'],
+  ['other bytes and letter case', [uploaded, X], [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }], 'holds'],
+  ['the quote in a file that was moved and edited', [uploaded, X], [movedToLib, { ...inLib, line: 5 }], 'said'],
+  ['the quote in a new file beside the old one', [uploaded, X], [{ ...uploaded, ...movedToLib }, inLib], 'none'],
+  ['the quote in an edited file', [{ ...uploaded, 'lib/a.js': '' }, X], [movedToLib, inLib], 'none'],
 ];
 
 for (const [title, [name, first, second, wanted]] of [
@@ -91,8 +91,8 @@ for (const [title, [name, first, second, wanted]] of [
 test('10,000 alike findings that are reported again are paired one to one, in their order', async (t) => {
   const history = await startHistory(t);
   const many = Array.from({ length: 10_000 }, () => X);
-  await history.add(['shop'], many, sent);
-  const result = await history.result(await history.add(['shop'], many, sent));
+  await history.add(['shop'], many, uploaded);
+  const result = await history.result(await history.add(['shop'], many, uploaded));
   assert.deepEqual(result?.absent, []);
   assert.ok(
     result.findings.every(
@@ -129,7 +129,7 @@ test('F185 for any two changes, a finding with its quote is still there, and its
     cweChanged: (item) => ({ ...item, cwe: [352] }),
     cweNone: (item) => ({ ...item, cwe: [] }),
   };
-  const sentFor = (all: readonly Item[]): Sent =>
+  const sentFor = (all: readonly Item[]): Uploaded =>
     Object.fromEntries(
       all.map((item) => {
         const quotes = item.locations

@@ -18,7 +18,7 @@ import { startHistory } from './histories.ts';
 import { type FindingFixture, setUpFindings, toVerdicts, verdictsOf, sourceFor } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
-const sent = { 'a.js': 'a();\n', 'b.js': 'b();\n' };
+const uploaded = { 'a.js': 'a();\n', 'b.js': 'b();\n' };
 
 /** Invented findings, each on the first line of the file with its title. */
 function listOf(...titles: readonly string[]): string {
@@ -40,9 +40,9 @@ function statesOf({ store }: FindingFixture): string[] {
 
 test('F175 saved results are shown without a worker, and have all verdicts', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  await fixture.addRun(['shop'], listOf('a', 'b'), sent);
-  await fixture.addRun(['shop'], listOf('b'), sent);
-  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  await fixture.addRun(['shop'], listOf('a', 'b'), uploaded);
+  await fixture.addRun(['shop'], listOf('b'), uploaded);
+  const last = await fixture.addRun(['shop'], listOf('a'), uploaded);
   const wanted = { a: 'backAgain', b: 'sameBytes' };
   assert.deepEqual(await verdictsOf(fixture, last), wanted);
   const { shown, absent = [] } = await fixture.reopen('/no/such/worker.cjs').read(last);
@@ -51,29 +51,29 @@ test('F175 saved results are shown without a worker, and have all verdicts', asy
 
 test('F148 a decision about a removed run still applies to the later ones that were paired with it', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], listOf('a'), sent);
+  const first = await fixture.addRun(['shop'], listOf('a'), uploaded);
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
-  await fixture.addRun(['shop'], listOf('a'), sent);
-  await fixture.addRun(['shop'], listOf('a'), sent);
+  await fixture.addRun(['shop'], listOf('a'), uploaded);
+  await fixture.addRun(['shop'], listOf('a'), uploaded);
   await fixture.runs.remove(first.id);
-  await fixture.addRun(['shop'], listOf('a'), sent);
+  await fixture.addRun(['shop'], listOf('a'), uploaded);
   assert.deepEqual(statesOf(fixture), ['falsePositive']);
 });
 
 test('F183 a decision about a run that was removed before the next one is said about a finding like it', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], listOf('a', 'b'), sent);
+  const first = await fixture.addRun(['shop'], listOf('a', 'b'), uploaded);
   await fixture.store.setTriage(fixture.store.all().slice(0, 1), 'falsePositive', 'a constant');
   await fixture.runs.remove(first.id);
-  await fixture.addRun(['shop'], listOf('b', 'a'), sent);
+  await fixture.addRun(['shop'], listOf('b', 'a'), uploaded);
   const seen = fixture.store.all().map(({ triage, decidedBefore }) => [triage.state, decidedBefore?.state]);
   assert.equal(seen.join(), 'open,,open,falsePositive');
 });
 
 test('F184 a result or details that are cut off, damaged, of another run or file are made again', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
-  const first = await fixture.addRun(['shop'], listOf('a'), sent);
-  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  const first = await fixture.addRun(['shop'], listOf('a'), uploaded);
+  const last = await fixture.addRun(['shop'], listOf('a'), uploaded);
   const file = resultFileOf(fixture, last);
   const details = path.join(path.dirname(file), 'details.jsonl');
   const whole = await readFile(file, 'utf8');
@@ -106,7 +106,7 @@ test('F184 a result that is too large is saved with fewer locations for its find
   const history = await startHistory(t);
   const locations = Array.from({ length: 20 }, (_, at) => ({ file: 'a.js', line: at + 1 }));
   const found = [locations, locations.slice(0, 1)].map((some) => ({ title: 'A', locations: some }));
-  const run = await history.add(['shop'], found, sent);
+  const run = await history.add(['shop'], found, uploaded);
   const result = await history.result(run);
   const [many, one] = result?.findings ?? [];
   assert.ok(result && many && one);
@@ -121,7 +121,7 @@ test('F184 a result that is too large is saved with fewer locations for its find
     const clipped = wanted < 20 ? 'clipped' : undefined;
     for (const at of [0, 199])
       assert.deepEqual(
-        [saved[at]?.finding.locations.length, saved[at]?.sent.length, saved[at]?.finding.shortfall],
+        [saved[at]?.finding.locations.length, saved[at]?.uploaded.length, saved[at]?.finding.shortfall],
         [wanted, wanted, clipped],
       );
     assert.deepEqual([saved.length, saved[200]?.finding.locations.length], [201, 1]);
@@ -131,8 +131,8 @@ test('F184 a result that is too large is saved with fewer locations for its find
 test('F184 a result of an earlier format gives its names, and one of a later format is left alone', async (t) => {
   const history = await startHistory(t);
   const item = { title: 'V', cwe: 89, file: 'a.js', line: 1 };
-  const first = await history.add(['shop'], [item], sent);
-  const last = await history.add(['shop'], [item], sent);
+  const first = await history.add(['shop'], [item], uploaded);
+  const last = await history.add(['shop'], [item], uploaded);
   const name = (await history.result(last))?.findings[0]?.name;
   await history.remove(first);
   const file = path.join(history.folderOf(last), 'result.json');
@@ -149,7 +149,7 @@ test('F184 a result of an earlier format gives its names, and one of a later for
 
 test('F184 a result that no disk takes is kept in memory', async (t) => {
   const fixture = await setUpFindings(t);
-  const run = await fixture.storeRun(['shop'], listOf('a'), sent);
+  const run = await fixture.storeRun(['shop'], listOf('a'), uploaded);
   const file = resultFileOf(fixture, run);
   await rm(file);
   await mkdir(path.join(file, 'in the way'), { recursive: true });
@@ -175,9 +175,9 @@ test('findings have a summary, and their details are read when somebody looks', 
       [texts.description, [texts.impact], JSON.stringify(reported[0])],
     );
   };
-  await fixture.addRun(['shop'], JSON.stringify(reported), sent);
+  await fixture.addRun(['shop'], JSON.stringify(reported), uploaded);
   await check(fixture.store.all());
-  await fixture.addRun(['shop'], '[]', sent);
+  await fixture.addRun(['shop'], '[]', uploaded);
   await check(fixture.store.absent());
   for (const name of ['findings.json', 'details.jsonl'])
     await rm(path.join(fixture.runs.folderOf('run-1'), name));
@@ -195,11 +195,11 @@ test('findings have a summary, and their details are read when somebody looks', 
 test('a comparison with a chosen run is not saved, and decisions follow the saved result', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const [first, second] = [
-    await fixture.addRun(['shop'], listOf('b'), sent),
-    await fixture.addRun(['shop'], listOf('a'), sent),
+    await fixture.addRun(['shop'], listOf('b'), uploaded),
+    await fixture.addRun(['shop'], listOf('a'), uploaded),
   ];
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'a constant');
-  const last = await fixture.addRun(['shop'], listOf('a'), sent);
+  const last = await fixture.addRun(['shop'], listOf('a'), uploaded);
   const saved = await readFile(resultFileOf(fixture, last), 'utf8');
   await fixture.store.showComparison(last, first);
   assert.deepEqual([toVerdicts(fixture.store.all()), statesOf(fixture)], [{ a: 'new' }, ['falsePositive']]);
@@ -247,7 +247,7 @@ test('a run that is removed at any moment while it is worked out does not come b
   }
 });
 
-test('F165 a decision and a link find the finding on a machine that does not know what was sent', async (t) => {
+test('F165 a decision and a link find the finding on a machine that does not know what was uploaded', async (t) => {
   const found = listOf('sandbox/src/a', 'sandbox/src/b');
   const [uploaded, tracked, other] = [
     await setUpFindings(t, 'shop'),

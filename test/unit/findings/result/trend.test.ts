@@ -104,7 +104,7 @@ test('F161 the total of untriaged findings never falls without a code change, fo
   const titles = ['a', 'b', 'c'];
   const step = fc.record({
     reports: fc.subarray(titles),
-    sent: fc.subarray(titles),
+    uploaded: fc.subarray(titles),
     isComplete: fc.boolean(),
     settles: fc.option(fc.constantFrom(...titles), { nil: undefined, freq: 3 }),
   });
@@ -113,9 +113,9 @@ test('F161 the total of untriaged findings never falls without a code change, fo
       const fixture = await setUpFindings(t, 'shop');
       const settled = new Set<string>();
       let last: Run | undefined;
-      for (const { reports, sent, isComplete, settles } of steps) {
+      for (const { reports, uploaded, isComplete, settles } of steps) {
         const files = Object.fromEntries(
-          [...new Set([...sent, ...reports])].map((title) => [`${title}.js`, `${title}();\n`]),
+          [...new Set([...uploaded, ...reports])].map((title) => [`${title}.js`, `${title}();\n`]),
         );
         last = await fixture.addRun(['shop'], listOf(...reports), files);
         const shown = fixture.store.all().find(({ finding }) => finding.title === settles);

@@ -5,8 +5,8 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { startHistory, verdictsIn } from './histories.ts';
 
-/** The invented sent files of a folder by path, and its findings. */
-type ReportedRun = readonly [sent: Record<string, string> | undefined, ...findings: readonly object[]];
+/** The invented uploaded files of a folder by path, and its findings. */
+type ReportedRun = readonly [uploaded: Record<string, string> | undefined, ...findings: readonly object[]];
 
 function toItems(findings: readonly object[]): readonly object[] {
   const usual = { severity: 'high', cwe: 89, file: 'src/a.js', line: 2 };
@@ -17,14 +17,14 @@ function toItems(findings: readonly object[]): readonly object[] {
 async function play(t: TestContext, runs: readonly ReportedRun[]): Promise<RunResult | undefined> {
   const history = await startHistory(t);
   let last: Run | undefined;
-  for (const [sent, ...findings] of runs) last = await history.add(['shop'], toItems(findings), sent);
+  for (const [uploaded, ...findings] of runs) last = await history.add(['shop'], toItems(findings), uploaded);
   return last && history.result(last);
 }
 
 const code = 'const id = ask();\ndb.query(`select ${id}`);\nreturn 1;\n';
-const sent = { 'src/a.js': code, 'src/b.js': 'other();\n' };
-const changed = { ...sent, 'src/a.js': code.replace('`select ${id}`', 'byId, id') };
-const otherChanged = { ...sent, 'src/b.js': 'x();\n' };
+const uploaded = { 'src/a.js': code, 'src/b.js': 'other();\n' };
+const changed = { ...uploaded, 'src/a.js': code.replace('`select ${id}`', 'byId, id') };
+const otherChanged = { ...uploaded, 'src/b.js': 'x();\n' };
 const [onlyA, onlyB] = [{ 'src/a.js': code }, { 'src/b.js': 'other();\n' }];
 const X = { title: 'X', snippet: 'db.query(`select ${id}`);' };
 const Y = { title: 'Y', cwe: 79, line: 3 };
@@ -34,17 +34,17 @@ const inBoth = { ...X, locations: ['src/a.js', 'src/b.js'].map((file) => ({ file
 const noFile = { ...X, file: undefined };
 
 for (const [name, runs, wanted] of [
-  ['what no earlier run had is new', runsOf([sent, Y], [sent, Y, X]), { X: 'new', Y: 'stillThere' }],
-  ['unchanged code is existing', runsOf([sent, X], [sent, X]), { X: 'stillThere' }],
-  ['not found, its file changed', runsOf([sent, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillThere' }],
-  ['not found, another of its files changed', runsOf([sent, inBoth], [otherChanged]), { X: 'codeChanged' }],
-  ['not found, another of its files not sent', runsOf([sent, inBoth], [onlyA]), { X: 'notSent' }],
-  ['not found again in unchanged files', runsOf([sent, X], [sent]), { X: 'sameBytes' }],
-  ['its file was not sent', runsOf([sent, X], [onlyB]), { X: 'notSent' }],
+  ['what no earlier run had is new', runsOf([uploaded, Y], [uploaded, Y, X]), { X: 'new', Y: 'stillThere' }],
+  ['unchanged code is existing', runsOf([uploaded, X], [uploaded, X]), { X: 'stillThere' }],
+  ['not found, its file changed', runsOf([uploaded, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillThere' }],
+  ['not found, another of its files changed', runsOf([uploaded, inBoth], [otherChanged]), { X: 'codeChanged' }],
+  ['not found, another of its files not sent', runsOf([uploaded, inBoth], [onlyA]), { X: 'notUploaded' }],
+  ['not found again in unchanged files', runsOf([uploaded, X], [uploaded]), { X: 'sameBytes' }],
+  ['its file was not sent', runsOf([uploaded, X], [onlyB]), { X: 'notUploaded' }],
   ['the sent files are unknown', runsOf([undefined, X], [undefined]), { X: 'unknown' }],
-  ['a finding without a place is not compared', runsOf([sent, noFile], [sent]), { X: 'unknown' }],
-  ['reported before, but not by the previous run', runsOf([sent, X], [sent], [sent, X]), { X: 'backAgain' }],
-  ['not reported by several runs', runsOf([sent, X], [sent], [changed], [changed]), { X: 'codeChanged' }],
+  ['a finding without a place is not compared', runsOf([uploaded, noFile], [uploaded]), { X: 'unknown' }],
+  ['reported before, but not by the previous run', runsOf([uploaded, X], [uploaded], [uploaded, X]), { X: 'backAgain' }],
+  ['not reported by several runs', runsOf([uploaded, X], [uploaded], [changed], [changed]), { X: 'codeChanged' }],
 ] satisfies readonly [string, readonly ReportedRun[], Record<string, string>][])
   test(`F139 a verdict: ${name}`, async (t) => {
     assert.deepEqual(verdictsIn(await play(t, runs)), wanted);
@@ -52,23 +52,23 @@ for (const [name, runs, wanted] of [
 
 test('F139 findings of an aborted run only are kept after the next complete run', async (t) => {
   const history = await startHistory(t);
-  await history.add(['shop'], toItems([X]), sent, { state: 'aborted' });
-  await history.add(['shop'], toItems([Y]), sent);
-  const last = await history.add(['shop'], toItems([Y]), sent);
+  await history.add(['shop'], toItems([X]), uploaded, { state: 'aborted' });
+  await history.add(['shop'], toItems([Y]), uploaded);
+  const last = await history.add(['shop'], toItems([Y]), uploaded);
   assert.deepEqual(verdictsIn(await history.result(last)), { X: 'sameBytes', Y: 'stillThere' });
 });
 
 test('F139 findings without a unique location are kept after a run with one folder more', async (t) => {
   const history = await startHistory(t);
   const prose = { title: 'prose', file: undefined };
-  await history.add(['a', 'b'], toItems([prose, { title: 'both' }]), sent);
-  const last = await history.add(['a', 'b', 'c'], [], sent);
+  await history.add(['a', 'b'], toItems([prose, { title: 'both' }]), uploaded);
+  const last = await history.add(['a', 'b', 'c'], [], uploaded);
   assert.deepEqual(Object.keys(verdictsIn(await history.result(last))).sort(), ['both', 'prose']);
 });
 
 /** Shows the findings of a run. */
 async function show(fixture: FindingFixture, ...findings: readonly object[]): Promise<Run> {
-  return fixture.addRun(['shop'], JSON.stringify(toItems(findings)), sent);
+  return fixture.addRun(['shop'], JSON.stringify(toItems(findings)), uploaded);
 }
 
 test('F139 an import of unknown origin replaces no run and does not report fixed findings again', async (t) => {

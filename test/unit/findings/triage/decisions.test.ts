@@ -13,9 +13,9 @@ test('a decision applies to the finding in later runs of its folder, and to no o
     { title: 'one', severity: 'high', file: 'a.js', line: 1 },
     { title: 'two', severity: 'high', file: 'a.js', line: 2 },
   ]);
-  const sent = { 'a.js': 'one\ntwo\n' };
-  await fixture.addRun(['shop'], findings, sent);
-  await fixture.addRun(['tool'], findings, sent);
+  const uploaded = { 'a.js': 'one\ntwo\n' };
+  await fixture.addRun(['shop'], findings, uploaded);
+  await fixture.addRun(['tool'], findings, uploaded);
   const [first] = fixture.store.all().filter(({ run }) => run.targets[0]?.name === 'shop');
   assert.ok(first);
   await fixture.store.setTriage([first], 'falsePositive', 'escaped by the driver');
@@ -27,7 +27,7 @@ test('a decision applies to the finding in later runs of its folder, and to no o
     );
   const wanted = { 'shop one': 'falsePositive', 'shop two': 'open', 'tool one': 'open', 'tool two': 'open' };
   assert.deepEqual(states(), wanted);
-  await fixture.addRun(['shop'], findings, sent);
+  await fixture.addRun(['shop'], findings, uploaded);
   assert.deepEqual(states(), wanted);
   assert.equal(fixture.store.find(first.run.id, first.name), undefined);
 });
@@ -70,12 +70,12 @@ test('F109 F148 a decision about one of two alike applies to that one in its run
   const found = (...lines: readonly number[]): string =>
     JSON.stringify(lines.map((line) => ({ title: 'A', cwe: 89, file: 'a.js', line })));
   const states = () => store.all().map(({ triage }) => triage.state);
-  const sent = { 'a.js': 'code();\n'.repeat(20) };
-  await fixture.addRun(['shop'], found(3, 12), sent);
+  const uploaded = { 'a.js': 'code();\n'.repeat(20) };
+  await fixture.addRun(['shop'], found(3, 12), uploaded);
   await store.setTriage(store.all().slice(0, 1), 'falsePositive', 'a constant');
   await store.load();
   assert.deepEqual(states(), ['falsePositive', 'open']);
-  await fixture.addRun(['shop'], found(12, 3), sent);
+  await fixture.addRun(['shop'], found(12, 3), uploaded);
   assert.deepEqual(states(), ['open', 'falsePositive']);
 });
 
@@ -83,11 +83,11 @@ test('F206 a shared decision is about the finding of the last record, shown or n
   const fixture = await setUpFindings(t, 'shop');
   const { store, triage, root, runs } = fixture;
   const shop = path.join(root, 'shop');
-  const sent = { 'a.js': 'one\ntwo\n' };
-  const before = await fixture.addRun(['shop'], finding('hole'), sent);
+  const uploaded = { 'a.js': 'one\ntwo\n' };
+  const before = await fixture.addRun(['shop'], finding('hole'), uploaded);
   const [hole] = store.all();
   assert.ok(hole);
-  const latest = await fixture.addRun(['shop'], '[]', sent);
+  const latest = await fixture.addRun(['shop'], '[]', uploaded);
   fixture.shared.add(shop);
   await store.setTriage([hole], 'confirmed', 'mine');
   const claimed = { title: 'harmless', path: 'docs/x.md', state: 'falsePositive', note: '' } as const;

@@ -15,7 +15,7 @@ function packed(paths: readonly string[], contents: Readonly<Record<string, stri
 
 const pathsOf = (all: readonly { path: string }[] = []): string[] => all.map((each) => each.path);
 
-test('F30 a file that contains a secret since the decision leads to a question before it is sent', async () => {
+test('F30 a file that contains a secret since the decision leads to a question before it is uploaded', async () => {
   const outcome = async (mode: SecretRules['mode']) => {
     const { steps } = inventedFolder(['a', 'b', 'c-locked'], mode);
     const decided = await prepareFolders(['invented'], steps, progress);

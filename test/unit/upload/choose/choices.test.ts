@@ -37,7 +37,7 @@ const selection: Selection = {
   unreadIndexes: [],
 };
 
-test('F5 ignored files that the user includes by name are sent, whatever was decided of folders above them', () => {
+test('F5 ignored files that the user includes by name are uploaded, whatever was decided of folders above them', () => {
   const choices: PathChoices = { 'dist/': 'leaveOut', 'a.js': 'leaveOut' };
   const included = withIncluded(choices, ['dist/one.js', 'dist/two.js']);
   assert.deepEqual(includedBy(included), ['dist/one.js', 'dist/two.js']);
@@ -113,8 +113,8 @@ test('lines are appended to an ignore file once, and can be removed from any pos
   assert.equal(withoutLines(text.replaceAll('\n', '\r\n'), ['/c/'])?.includes('/c/'), false);
 });
 
-const leaving = { isSent: false, isIgnored: false };
-const sending = { isSent: true, isIgnored: false };
+const leaving = { isUploaded: false, isIgnored: false };
+const sending = { isUploaded: true, isIgnored: false };
 
 function leftOut(choices: PathChoices, ...paths: string[]): string[] {
   return paths.filter(leavingOut(choices));
@@ -122,7 +122,7 @@ function leftOut(choices: PathChoices, ...paths: string[]): string[] {
 
 /** Choices as `-a` (excluded), `+a` (included again), and `*a` (included although ignored). */
 function choose(steps: string): PathChoices {
-  const kinds: Record<string, typeof leaving> = { '-': leaving, '+': sending, '*': { isSent: true, isIgnored: true } };
+  const kinds: Record<string, typeof leaving> = { '-': leaving, '+': sending, '*': { isUploaded: true, isIgnored: true } };
   return steps.split(' ').reduce<PathChoices>((choices, step) => withChosen(choices, step.slice(1), kinds[step.charAt(0)] ?? leaving), {});
 } // prettier-ignore
 
@@ -182,7 +182,7 @@ test('files named like members of Object.prototype are chosen like others', () =
     const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as PathChoices;
     assert.deepEqual(leftOut(left, path, 'x'), [path]);
     assert.deepEqual(leftOut(withChosen(left, path, sending), path), []);
-    assert.deepEqual(includedBy(withChosen({}, path, { isSent: true, isIgnored: true })), [path]);
+    assert.deepEqual(includedBy(withChosen({}, path, { isUploaded: true, isIgnored: true })), [path]);
   }
 });
 

@@ -38,14 +38,14 @@ test('after any choices the preview equals a new preparation, without reading th
             const above = chosen?.slice(0, chosen.lastIndexOf('/') + 1);
             const what = kind === 'leaveOut' ? chosen : above;
             if (what !== undefined && what !== '')
-              folder.choices = withChosen(folder.choices, what, { isSent: false, isIgnored: false });
+              folder.choices = withChosen(folder.choices, what, { isUploaded: false, isIgnored: false });
           } else if (kind === 'restore') {
             const item = pick(leftOut.filter(({ reason }) => reason.kind === 'choice'));
             if (item === undefined) continue;
             const others = leftOut.filter(
               ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
             );
-            folder.choices = withChosen(folder.choices, item.path, { isSent: true, isIgnored: false });
+            folder.choices = withChosen(folder.choices, item.path, { isUploaded: true, isIgnored: false });
             await preview.applyChoices();
             const now = preview.shown[0]?.selection.leftOut ?? [];
             assert.deepEqual(
@@ -122,10 +122,10 @@ test('the setting decides about suspected secrets; unreadable files are always o
 
 test('a file excluded before the preview was opened is checked once it is included', async () => {
   const { folder, preview } = inventedFolder(['a', 'src/b', 'src/secret']);
-  folder.choices = withChosen({}, 'src/', { isSent: false, isIgnored: false });
+  folder.choices = withChosen({}, 'src/', { isUploaded: false, isIgnored: false });
   await preview.open(['invented']);
   assert.deepEqual(folder.checked, ['a']);
-  folder.choices = withChosen(folder.choices, 'src/secret', { isSent: true, isIgnored: false });
+  folder.choices = withChosen(folder.choices, 'src/secret', { isUploaded: true, isIgnored: false });
   await preview.applyChoices();
   assert.deepEqual(folder.checked, ['a', 'src/secret']);
   assert.deepEqual(
@@ -142,7 +142,7 @@ test('a file excluded before the preview was opened is checked once it is includ
 test('the folder is selected again if the user includes ignored files', async () => {
   const { folder, preview } = inventedFolder(['a']);
   await preview.open(['invented']);
-  folder.choices = withChosen({}, 'build/', { isSent: true, isIgnored: true });
+  folder.choices = withChosen({}, 'build/', { isUploaded: true, isIgnored: true });
   await preview.applyChoices();
   assert.equal(folder.selections, 2);
   await preview.applyChoices();

@@ -195,7 +195,7 @@ test('F207 of a checkout of the repo tool, .repo stays here and is named; projec
   assert.deepEqual(await paths(at, all), ['Makefile', 'app/main.c']);
 });
 
-test('F207 a folder that only looks like a Git folder is sent as Git sends it', async (t) => {
+test('F207 a folder that only looks like a Git folder is uploaded as Git sends it', async (t) => {
   const at = testTree(t);
   plantRepository(at.root);
   const files = [

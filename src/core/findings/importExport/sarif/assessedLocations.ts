@@ -1,8 +1,8 @@
 import type { Region } from 'sarif';
 import { splitLines } from '../../drift/lineText.ts';
 import type { Location } from '../../finding.ts';
-import { readAsSent } from '../../location/sentFiles.ts';
-import { localLocationOf, sentFileOf, type ShownFinding } from '../../shownFinding.ts';
+import { readAsUploaded } from '../../location/sentFiles.ts';
+import { localLocationOf, uploadedFileOf, type ShownFinding } from '../../shownFinding.ts';
 
 /** `folder` is as the run's target names it, and `path` is relative to it. */
 export interface AssessedLocation {
@@ -11,30 +11,30 @@ export interface AssessedLocation {
   readonly sha256?: string | undefined;
   /** With all four members; absent if the line is unknown. */
   readonly region?: Region | undefined;
-  /** GitHub's hash of the first line; absent if the text that was sent is not on this machine. */
+  /** GitHub's hash of the first line; absent if the text that was uploaded is not on this machine. */
   readonly hash?: string | undefined;
 }
 
 export type AssessedLocations = ReadonlyMap<Location, AssessedLocation>;
 
-/** Lines are those of the result, in the text that the finding's own run was sent. */
+/** Lines are those of the result, in the text that the finding's own run was uploaded. */
 export async function readAssessedLocations(
   findings: readonly ShownFinding[],
   runFolderOf: (runId: string) => string,
 ): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
     shown.finding.locations.flatMap((location, at) => {
-      // Without a sent file, there is one here if it is not known what was sent, or if a person mapped its path.
-      const file = shown.sent[at] ?? localLocationOf(location, shown);
-      return file === undefined ? [] : [{ location, file, run: shown.run.id, sent: sentFileOf(location, shown) }];
+      // Without a uploaded file, there is one here if it is not known what was uploaded, or if a person mapped its path.
+      const file = shown.uploaded[at] ?? localLocationOf(location, shown);
+      return file === undefined ? [] : [{ location, file, run: shown.run.id, uploaded: uploadedFileOf(location, shown) }];
     }),
   );
   const byFile = Map.groupBy(all, ({ run, file }) => [run, file.folder, file.path].join('\0'));
   const assessed = new Map<Location, AssessedLocation>();
   for (const inFile of byFile.values()) {
-    const [{ run, sent } = { run: '', sent: undefined }] = inFile;
+    const [{ run, uploaded } = { run: '', uploaded: undefined }] = inFile;
     // GitHub reads every file as UTF-8, with its byte order mark.
-    const text = sent && (await readAsSent(runFolderOf(run), sent))?.toString('utf8');
+    const text = uploaded && (await readAsUploaded(runFolderOf(run), uploaded))?.toString('utf8');
     const lines = text === undefined ? [] : splitLines(text);
     const hashes = hashLines(text ?? '', new Set(inFile.map(({ location }) => location.startLine)));
     for (const {
@@ -45,7 +45,7 @@ export async function readAssessedLocations(
       const isInText = startLine !== undefined && startLine <= lines.length;
       const region = startLine === undefined ? undefined : toRegion(startLine, location, isInText ? lines : []);
       const hash = isInText ? hashes.get(startLine) : undefined;
-      assessed.set(location, { folder, path, sha256: sent?.sha256, region, hash });
+      assessed.set(location, { folder, path, sha256: uploaded?.sha256, region, hash });
     }
   }
   return assessed;

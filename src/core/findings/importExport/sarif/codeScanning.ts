@@ -1,7 +1,7 @@
 import type { Log, Region } from 'sarif';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { mainLocationsOf, type Location } from '../../finding.ts';
-import { readSent } from '../../location/sentFiles.ts';
+import { readUploaded } from '../../location/sentFiles.ts';
 import type { DetailedFinding, ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isSettled, needsNote } from '../../triage/triage.ts';
 import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
@@ -92,8 +92,8 @@ export async function readMainFile(
   runFolder: string,
 ): Promise<AssessedLocation> {
   const names = new Set(folders.map(({ folder }) => folder));
-  const sent = (await readSent(run, runFolder)).flatMap((files) => [...(files?.values() ?? [])]);
-  const files = sent.filter(({ folder }) => names.has(folder));
+  const uploaded = (await readUploaded(run, runFolder)).flatMap((files) => [...(files?.values() ?? [])]);
+  const files = uploaded.filter(({ folder }) => names.has(folder));
   files.sort((one, other) => (one.path < other.path ? -1 : 1));
   const main = files.find(({ path }) => /^readme(?:\.\w+)?$/i.test(path)) ?? files[0];
   return main ?? { folder: folders[0]?.folder ?? '', path: 'README.md' };

@@ -21,7 +21,7 @@ import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
 /*
- * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the sent text.
+ * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded text.
  * This form has everything, and paths from the assessed folder; of several folders, each is one
  * below the base. `codeScanning` has what GitHub accepts, and paths from the root of a repository.
  * Sections are those of the standard.
@@ -154,7 +154,7 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
       ...form.more?.(shown),
     };
   });
-  // Of this run only: an earlier one may have been sent other bytes.
+  // Of this run only: an earlier one may have been uploaded other bytes.
   const files = all
     .filter((shown) => shown.run.id === run.id)
     .flatMap(({ finding }) => finding.locations)
