@@ -87,7 +87,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     retainLocalDays: readRetainLocalDays,
   });
 
-  // Findings: read from the downloaded results, with a person's decisions.
+  // Findings: read from the downloaded results, with a user's decisions.
   const triage = createTriage(storage('triage'), basics);
   const findingSources = { ...results, isOpenHere, texts: editorTexts, calls, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);

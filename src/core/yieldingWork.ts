@@ -88,7 +88,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
 
 /** How long the host, or another extension, may take to answer. */
 const maxAnswerMs = 10_000;
-/** The same for a whole file, and where a person may be asked. */
+/** The same for a whole file, and where a user may be asked. */
 export const maxTransferMs = 120_000;
 
 /**

@@ -11,7 +11,7 @@ export interface Folder {
   readonly name: string;
 }
 
-/** By default, a person picks among the workspace folders; undefined if they cancel. Throws `noFolder`, `notAFolder`. */
+/** By default, a user picks among the workspace folders; undefined if they cancel. Throws `noFolder`, `notAFolder`. */
 export async function pickFolders(
   chosen: readonly Folder[] | undefined,
   title: string,
@@ -23,7 +23,7 @@ export async function pickFolders(
   return folders;
 }
 
-/** Picks one workspace folder; undefined if the person cancels. Throws `noFolder`, `notAFolder`. */
+/** Picks one workspace folder; undefined if the user cancels. Throws `noFolder`, `notAFolder`. */
 export async function pickFolder(placeHolder: string): Promise<Folder | undefined> {
   const [first, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (first === undefined) throw new AssessmentError('noFolder');
@@ -40,7 +40,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/** The folders of a run to retry. Throws `folderNotOpen`: a person's choices are stored with the workspace, so the folder must be open. */
+/** The folders of a run to retry. Throws `folderNotOpen`: a user's choices are stored with the workspace, so the folder must be open. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -129,7 +129,7 @@ export function openDocument(uri: vscode.Uri): Promise<vscode.TextDocument> {
   return answerAbout(uri, vscode.workspace.openTextDocument(uri));
 }
 
-/** Throws `noAnswer`: programs that take part in saving, and the person, have two minutes. */
+/** Throws `noAnswer`: programs that take part in saving, and the user, have two minutes. */
 export function saveDocument(document: vscode.TextDocument | vscode.NotebookDocument): Promise<boolean> {
   return answerAbout(document.uri, document.save(), { maxMs: maxTransferMs });
 }

@@ -22,7 +22,7 @@ export function withProgress<T>(
   });
 }
 
-/** What a person waits for without a word. */
+/** What a user waits for without a word. */
 const maxSilentMs = 500;
 
 /**

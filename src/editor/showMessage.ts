@@ -56,7 +56,7 @@ interface Question {
   readonly dismiss?: string;
 }
 
-/** Enter gives the first answer. Undefined if the person dismisses the dialog. False answers are not offered. */
+/** Enter gives the first answer. Undefined if the user dismisses the dialog. False answers are not offered. */
 export async function askInDialog<T extends string>(
   { question, detail = '', icon = 'warning', dismiss }: Question,
   ...answers: readonly (T | false)[]

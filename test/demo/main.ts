@@ -37,7 +37,7 @@ async function end(code?: number): Promise<never> {
 }
 
 async function stayOpen(): Promise<void> {
-  // A person's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
+  // A user's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
   stage = await setStage({ application: true, service: { runDurationMs }, settings: signedIn });
   console.log(`\nOpen  ${stage.server.urlFor({ folder: stage.folder })}`);
   console.log('Then: F1, "Whitebox: Start Assessment…". The service is', stage.service.baseUrl);

@@ -93,7 +93,7 @@ export async function findingsForPictures(shop: string): Promise<string> {
   return JSON.stringify(single.map(toTraced));
 }
 
-/** Corrects the first finding in the file, as a person does in the editor. */
+/** Corrects the first finding in the file, as a user does in the editor. */
 export async function fixFirstFinding(shop: string): Promise<void> {
   const file = path.join(shop, 'src/orders.js');
   const text = await readFile(file, 'utf8');

@@ -7,7 +7,7 @@ import { eventually, readWithin, untilEqual } from '../host/workbench/eventually
 import { importInvented, signedIn, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
 
-/** A person's path through the views of one window. */
+/** A user's path through the views of one window. */
 test.describe.configure({ mode: 'serial' });
 test.use({
   stageOptions: {

@@ -17,7 +17,7 @@ export interface VsCodeOptions {
   readonly extensionsDir?: string;
   /**
    * Whether windows take a `payload` (an extension under development, its tests). VS Code then draws no notification toasts
-   * and no modal dialogs during extension tests, so leave it out where a person's view is tested.
+   * and no modal dialogs during extension tests, so leave it out where a user's view is tested.
    */
   readonly development?: boolean;
   /** Extra environment variables of the server and its extension hosts; undefined removes one. */

@@ -60,7 +60,7 @@ function untruths(run: Run, { remote, requests, mayLoseDispatch }: Evidence): st
       // A cancellation whose answer was lost may have been accepted.
       if (run.runId !== undefined)
         return claim(its?.status === 'EXITED' && (its.cancelRequested || requests.some(isPerhapsCancelled)));
-      // Abandoned: before the dispatch, or by a person who knew that it may have arrived.
+      // Abandoned: before the dispatch, or by a user who knew that it may have arrived.
       return claim(remote.length === 0 || mayLoseDispatch);
     case 'failed':
       if (run.runId !== undefined) return claim(its?.status === 'EXITED' && its.output === undefined);

@@ -4,7 +4,7 @@ import type { SecretStore } from '../ports.ts';
 import { untilAborted } from '../yieldingWork.ts';
 
 export interface TokenSource {
-  /** Undefined when a person must sign in. */
+  /** Undefined when a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
   /** After a 401. Throws `tokenCommand` where the command prints none, or the same (`sameToken`). */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
@@ -91,7 +91,7 @@ export function storedToken(
       const stored = await read(signal);
       if (stored !== undefined && stored !== rejected) return stored;
       const fresh = await renewed(stored, signal);
-      // The command prints another token only after a person has signed in where it looks.
+      // The command prints another token only after a user has signed in where it looks.
       if (fresh === rejected) throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return fresh;
     },

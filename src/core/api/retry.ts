@@ -19,7 +19,7 @@ export const once: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 15_000;
-/** A person waits for these calls: a longer `Retry-After` is left to the caller. */
+/** A user waits for these calls: a longer `Retry-After` is left to the caller. */
 const maxWaitMs = 120_000;
 
 /** With full jitter after `Retry-After`. */

@@ -99,7 +99,7 @@ const fileSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
 );
 
-/** From a run's folder; undefined if a person has not chosen. Throws `badPairs` for a damaged file. */
+/** From a run's folder; undefined if a user has not chosen. Throws `badPairs` for a damaged file. */
 export async function readChoice(folder: string): Promise<Choice | undefined> {
   const text = await readIfThere(join(folder, fileName));
   if (text === undefined) return undefined;
@@ -129,7 +129,7 @@ export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boole
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 
-/** The choice until a person chooses: the pairs that the run requested, or none if they are unknown. */
+/** The choice until a user chooses: the pairs that the run requested, or none if they are unknown. */
 export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   const asked = askedPairs(run);
   if (asked === 'all') return everyPair(features);
@@ -141,7 +141,7 @@ export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   );
 }
 
-/** The pairs for a continuation of a run: a person's choice, else the pairs of the run itself. Throws `badFeatures` and `badPairs`. */
+/** The pairs for a continuation of a run: a user's choice, else the pairs of the run itself. Throws `badFeatures` and `badPairs`. */
 export async function pairsToContinue(
   run: Run,
   folder: string,

@@ -7,7 +7,7 @@ import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /**
  * A function of the application that a crawl found, from the artifact of a run, which is read in a worker. A pair is its exact name and a
- * perspective. `scanProgress` tells which pairs were tested, `chosenPairs` which a person chose, and `continuedRuns` how a run can be continued.
+ * perspective. `scanProgress` tells which pairs were tested, `chosenPairs` which a user chose, and `continuedRuns` how a run can be continued.
  */
 export interface Feature {
   readonly name: string;

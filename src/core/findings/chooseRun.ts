@@ -41,7 +41,7 @@ function isShownByDefault(run: Run): boolean {
   return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !testsOnePair(run));
 }
 
-/** A person's choice for a folder and a subject: a run, or undefined for none. It holds until another run gets findings. */
+/** A user's choice for a folder and a subject: a run, or undefined for none. It holds until another run gets findings. */
 interface FolderChoice {
   readonly folder: string;
   readonly runId: string | undefined;

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';
 import type { ResultFinding, RunResult } from './result/result.ts';
 
-/** The result of testing a finding's pair on a live application; `same` and `other` are a person's answers. */
+/** The result of testing a finding's pair on a live application; `same` and `other` are a user's answers. */
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 

@@ -44,7 +44,7 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;
   /**
-   * It may be about another finding, or no longer hold: the finding is open, and a person has to
+   * It may be about another finding, or no longer hold: the finding is open, and a user has to
    * check.
    */
   readonly decidedBefore?: TriageDecision | undefined;
@@ -98,7 +98,7 @@ export function localLocationOf(
   return locations.find(({ reported }) => reported === location);
 }
 
-/** Only the local location knows it where a person has mapped its path. */
+/** Only the local location knows it where a user has mapped its path. */
 export function uploadedFileOf(location: Location, shown: ShownFinding): UploadedFile | undefined {
   return shown.uploaded[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.uploaded;
 }

@@ -26,7 +26,7 @@ export interface StartOptions {
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #window: DrivingWindow;
-  /** Called once, in one window, with each run that has ended or waits for a person. */
+  /** Called once, in one window, with each run that has ended or waits for a user. */
   readonly onDidEnd: Event<Run>;
   readonly onDidFailToKeep: Event<NotKept>;
   readonly #notKept: Emitter<NotKept>;
@@ -59,7 +59,7 @@ export class RunTracker implements Disposable {
 
   /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
-    return this.#window.tokenChanged(isTokenOf, isNewSource ? 'person' : 'token');
+    return this.#window.tokenChanged(isTokenOf, isNewSource ? 'user' : 'token');
   }
 
   /** Throws `startedElsewhere`, and `storage` where runs cannot be saved. */
@@ -112,7 +112,7 @@ export class RunTracker implements Disposable {
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);
-      // A person who cancelled does not wait for the removal of uploads.
+      // A user who cancelled does not wait for the removal of uploads.
       if (run.state !== 'cancelled') await driven;
       return this.#deps.store.get(run.id) ?? run;
     } catch (error) {
@@ -197,7 +197,7 @@ export class RunTracker implements Disposable {
     await this.#window.driveOn(id);
   }
 
-  /** An empty label removes the name that a person gave. */
+  /** An empty label removes the name that a user gave. */
   async rename(id: string, label: string): Promise<void> {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
@@ -229,7 +229,7 @@ export class RunTracker implements Disposable {
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;
-    // Another window may have advanced it since the person saw it.
+    // Another window may have advanced it since the user saw it.
     const run = await store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');

@@ -53,7 +53,7 @@ type IndexEntry = z.infer<typeof indexEntrySchema>;
 
 export type SavedLogin = IndexEntry & { readonly key: string };
 
-/** Passwords that a person has entered for a start, by `PasswordStore.keysOf`. They are saved with the start. */
+/** Passwords that a user has entered for a start, by `PasswordStore.keysOf`. They are saved with the start. */
 export type EnteredPasswords = Map<string, string>;
 
 /** A login's password from another request: the latest of the same target file. If only other files have one, its value is not returned. */
@@ -107,7 +107,7 @@ export class PasswordStore {
     await this.#secrets.store(toIndexEntry(request).keyOf(login), mark + password);
   }
 
-  /** Records that a person sends passwords with this request, with which later requests from the same target file are compared, and saves the entered ones. */
+  /** Records that a user sends passwords with this request, with which later requests from the same target file are compared, and saves the entered ones. */
   async approve(request: PasswordRequest, entered: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const logins = loginsOf(request);
     const keys = this.keysOf(request);

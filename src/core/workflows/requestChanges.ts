@@ -7,7 +7,7 @@ export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlI
 /** Texts are sorted, so that the input's order does not matter. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
-/** The parts whose changes a person reads: everything but credit limits, which the confirmation shows separately. */
+/** The parts whose changes a user reads: everything but credit limits, which the confirmation shows separately. */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
 export interface PartChange<Part extends SentPart = SentPart> {

@@ -113,7 +113,7 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-/** The run's own request; for a run that was started elsewhere, the one in a target file that a person chooses. */
+/** The run's own request; for a run that was started elsewhere, the one in a target file that a user chooses. */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,

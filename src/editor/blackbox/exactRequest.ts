@@ -44,10 +44,10 @@ export function provideRequests() {
   };
 }
 
-/** The document that a person opened instead of an answer. */
+/** The document that a user opened instead of an answer. */
 export type Reading = 'readingRequest' | 'readingChanges';
 
-/** True if a person returns to the confirmation after reading a document. */
+/** True if a user returns to the confirmation after reading a document. */
 export async function isReopened(reading: Reading): Promise<boolean> {
   const message =
     reading === 'readingRequest'

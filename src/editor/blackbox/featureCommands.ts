@@ -39,7 +39,7 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
   });
 }
 
-/** Says whether to choose a pair; undefined when the person cancels. */
+/** Says whether to choose a pair; undefined when the user cancels. */
 type Picks = ((pair: Pair) => boolean) | undefined;
 
 function pickPerspectives(shown: ShownFeatures): Promise<Picks> {

@@ -54,7 +54,7 @@ export interface BlackboxStart extends Pick<
   readonly remarks?: readonly string[];
 }
 
-/** Starts a crawl or an assessment from a target file, which a person picks where none is named. */
+/** Starts a crawl or an assessment from a target file, which a user picks where none is named. */
 export async function startFromFile(
   workflow: BlackboxWorkflow,
   targetFile: vscode.Uri | undefined,
@@ -86,7 +86,7 @@ export function inheritedFrom(
   return { account: run, folder: targets[0]?.folder ?? '', targetFile, language, webhookEndpointIds };
 }
 
-/** Reads a start from a target file; undefined where the file has problems or a person refuses. Throws `badTargetFile`. */
+/** Reads a start from a target file; undefined where the file has problems or a user refuses. Throws `badTargetFile`. */
 export async function readStart(
   workflow: BlackboxWorkflow,
   uri: vscode.Uri,
@@ -108,8 +108,8 @@ export async function readStart(
 }
 
 /**
- * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A person can read the exact request, or all
- * changes, first: nothing is sent then, and `read` is called again when the person returns to the question. When the person cancels, nothing is saved.
+ * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A user can read the exact request, or all
+ * changes, first: nothing is sent then, and `read` is called again when the user returns to the question. When the user cancels, nothing is saved.
  */
 export async function startBlackbox(
   read: () => Promise<BlackboxStart | undefined>,
@@ -123,7 +123,7 @@ export async function startBlackbox(
   } while (reading !== undefined && (await isReopened(reading)));
 }
 
-/** The document that the person reads first, if any. */
+/** The document that the user reads first, if any. */
 async function askAndLaunch(
   { account, remarks = [], ...start }: BlackboxStart,
   entered: EnteredPasswords,
@@ -177,7 +177,7 @@ function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<vo
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
     const run = await tracker.start(plan, { signal });
-    // A dispatch is not interrupted: the run may have started although the person cancelled.
+    // A dispatch is not interrupted: the run may have started although the user cancelled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, log);
   });
 }

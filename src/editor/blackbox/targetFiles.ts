@@ -90,7 +90,7 @@ export async function readSaved(
   return undefined;
 }
 
-/** Checks a saved target file for secrets, unless the setting is off. False if there are some and the person does not send them. */
+/** Checks a saved target file for secrets, unless the setting is off. False if there are some and the user does not send them. */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
   const path = await realPath(uri.fsPath);

@@ -63,5 +63,5 @@ export function retryAdvice(isRetried: boolean): RetryAdvice {
     : { again: ` ${t('Try again.')}`, later: ` ${t('Try again later.')}` };
 }
 
-/** Does work for a person; errors are logged with `id` and shown, not thrown. */
+/** Does work for a user; errors are logged with `id` and shown, not thrown. */
 export type Attempt = (id: string, work: () => Promise<void>) => Promise<unknown>;

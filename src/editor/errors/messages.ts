@@ -393,7 +393,7 @@ function readSystemError(error: unknown): { code: string; path?: string | undefi
   const code = systemCode(error);
   if (code === undefined || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const { path, dest } = error as { path?: unknown; dest?: unknown };
-  // Of two files, the person chose the one to be written.
+  // Of two files, the user chose the one to be written.
   const file = [dest, path].find((candidate) => typeof candidate === 'string');
   return file === undefined && !diskFullCodes.includes(code) ? undefined : { code, path: file };
 }

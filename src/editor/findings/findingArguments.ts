@@ -46,7 +46,7 @@ export function findingOf([first]: readonly unknown[], sources: FindingSources):
   return findingsOf([first], sources)[0];
 }
 
-/** Throws an `AbortError` if the person cancels. */
+/** Throws an `AbortError` if the user cancels. */
 export function readRun(run: Run, findings: Pick<FindingStore, 'read'>): Promise<ShownRun> {
   return withLateProgress(vscode.l10n.t('Reading the findings…'), (signal) => findings.read(run, signal));
 }

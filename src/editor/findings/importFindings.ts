@@ -56,7 +56,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps);
 }
 
-/** Folders of the same name, else picked ones. Undefined if the person cancels. */
+/** Folders of the same name, else picked ones. Undefined if the user cancels. */
 async function targetsOf(
   names: readonly string[],
   open: readonly vscode.WorkspaceFolder[],
@@ -104,7 +104,7 @@ async function pickFolderNamed(
   return picked?.folder;
 }
 
-/** Decisions by others can hide findings, so a person decides. Those of this machine are kept. */
+/** Decisions by others can hide findings, so a user decides. Those of this machine are kept. */
 async function offerDecisions(
   run: Run,
   decisions: readonly TriageEntry[],

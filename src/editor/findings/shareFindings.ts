@@ -48,7 +48,7 @@ export async function fixWithAgent(
   await handToAgent(request, findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
 }
 
-/** The chat gets a draft that a person sends. Without a chat, it is copied to the clipboard. */
+/** The chat gets a draft that a user sends. Without a chat, it is copied to the clipboard. */
 export async function handToAgent(request: string, data: string): Promise<void> {
   const query = `${request}\n\n${fenceData(data)}`;
   if (await showInChat(query)) return;

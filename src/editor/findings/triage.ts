@@ -77,7 +77,7 @@ export async function extendAcceptance(
 }
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {
-  // Changed code suggests a fix; only a person knows.
+  // Changed code suggests a fix; only a user knows.
   const isProposed = shown.every(
     ({ verdict, triage }) => verdict === 'codeChanged' && triage.state === 'open',
   );
@@ -102,7 +102,7 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
   return (await vscode.window.showQuickPick(items, { title }))?.state;
 }
 
-/** A required note is proposed. Undefined if the person cancels. */
+/** A required note is proposed. Undefined if the user cancels. */
 async function askForNote(
   shown: readonly ShownFinding[],
   state: TriageState,
@@ -170,7 +170,7 @@ export function createTriage(
   return new TriageStore({ ...deps, pathsFor });
 }
 
-/** Another window, git, or a person may change decisions. */
+/** Another window, git, or a user may change decisions. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');

@@ -54,7 +54,7 @@ export class TrendPanels extends DocumentPanels<Trend> {
     this.#deps = deps;
   }
 
-  /** Shows the trend of a run's folders, by default of those that a person picks. */
+  /** Shows the trend of a run's folders, by default of those that a user picks. */
   async showTrend(chosen: Run | undefined): Promise<void> {
     const { runs } = this.#deps;
     const none = t(

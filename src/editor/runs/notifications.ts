@@ -162,7 +162,7 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
         : []),
       ...(results.length > 0 ? results : [showRuns()]),
     ],
-    // The person who cancelled the run needs no attention.
+    // The user who cancelled the run needs no attention.
     isGood: run.state === 'cancelled',
   };
 }

@@ -111,7 +111,7 @@ async function decideSecrets(
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
-  // Uses the choices of the preparation: files that a person added in the preview since then are not checked.
+  // Uses the choices of the preparation: files that a user added in the preview since then are not checked.
   const decided = prepared.map((folder) => applyChoices(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
@@ -187,7 +187,7 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
   return true;
 }
 
-/** A person's choices of what to upload, in the workspace state, where no repository can write. */
+/** A user's choices of what to upload, in the workspace state, where no repository can write. */
 export class UploadChoices {
   readonly #memory: vscode.Memento;
 

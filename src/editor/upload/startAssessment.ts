@@ -81,7 +81,7 @@ function launch(
         // While the machine slept, another window may have claimed the folders.
         deps.claim.lost.throwIfAborted();
         const run = await deps.tracker.startPacked(packed, options);
-        // A dispatch is not interrupted: the run may have started although the person cancelled.
+        // A dispatch is not interrupted: the run may have started although the user cancelled.
         if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
         return;
       } finally {

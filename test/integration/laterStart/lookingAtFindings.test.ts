@@ -64,7 +64,7 @@ describe('messages about findings and runs', () => {
     assert.deepEqual(shownTexts(), ['The code of this finding is no longer in deleted.js.']);
   });
 
-  it('F155 start the row of a finding with what needs a person, and name no line of code that is gone', () => {
+  it('F155 start the row of a finding with what needs a user, and name no line of code that is gone', () => {
     const rowOf = (more: Partial<ShownFinding>, drift: 'same' | 'moved' | 'gone' = 'same'): unknown[] => {
       const shown = { ...invent({ title: 'SQL', at: { path: 'src/a.js', line: 8, drift } }), ...more };
       const [finding] = rootNodes([shown], 'severity').flatMap(childNodes).flatMap(childNodes);

@@ -7,7 +7,7 @@ import { pausesWhile } from './cpuTime.ts';
 export interface Work {
   /** Creates the input, which is not measured, and returns the measured function. */
   readonly prepare: (after: (cleanUp: () => unknown) => void) => Promise<() => unknown> | (() => unknown);
-  /** Longest block of the event loop; 200 ms unless a person types meanwhile. */
+  /** Longest block of the event loop; 200 ms unless a user types meanwhile. */
   readonly maxMs?: number;
 }
 

@@ -29,7 +29,7 @@ export const toolInputs = {
   }),
   getFinding: z.strictObject({ finding: name }),
   getRunStatus: z.strictObject({}),
-  // Only a person may hide a finding: its text may try to make the model hide it.
+  // Only a user may hide a finding: its text may try to make the model hide it.
   setTriage: z.strictObject({
     finding: name,
     state: z.enum(['open', 'confirmed']),

@@ -19,7 +19,7 @@ import {
  * uploaded or, where these are not known, on the disk: (1) as it is, without its target's name or
  * number, or without a base on another machine, (2) without the first segments that all reported
  * paths share, if each then is a uploaded file (first, where (1) does not fit all), (3) by its end of
- * at least two segments. What has no file may have one by a person's mapping. A path that fits
+ * at least two segments. What has no file may have one by a user's mapping. A path that fits
  * several files is ambiguous, and no guess is made.
  */
 

@@ -50,7 +50,7 @@ export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
 /** By local run ID. */
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
-  /** A file that cannot be read is not read again until it changes, or a person asks. */
+  /** A file that cannot be read is not read again until it changes, or a user asks. */
   readonly failed: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
 }
 

@@ -13,7 +13,7 @@ import { allNamesOf } from '../identity.ts';
 
 export const maxTrendRuns = 24;
 
-/** A person decides whether absent findings whose code or pair has changed are fixed. */
+/** A user decides whether absent findings whose code or pair has changed are fixed. */
 const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
 export type Limitation =

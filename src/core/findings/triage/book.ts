@@ -6,7 +6,7 @@ import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './tr
 /*
  * A book has the decisions of this machine about the findings of a folder: a line for each, of
  * which the last one about a finding counts. Lines are only added, so windows need no lock. A
- * shared file has one decision. A book also notes which of those of others a person has answered.
+ * shared file has one decision. A book also notes which of those of others a user has answered.
  */
 
 const version = z.literal(1);

@@ -37,7 +37,7 @@ export function decide(
   const earlier = isOutdated
     ? latest
     : [latestOf(all), ...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
-  // A person who opened the finding again has checked what was decided before.
+  // A user who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
   return { triage, decidedBefore, verdict: isBack ? 'backAgain' : verdict };

@@ -22,7 +22,7 @@ export interface TriageDecision {
    * end, when the finding is open.
    */
   readonly until?: string | undefined;
-  /** Who decided, if no person. */
+  /** Who decided, if no user. */
   readonly via?: 'agent' | 'tool' | undefined;
 }
 

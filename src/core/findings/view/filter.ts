@@ -10,7 +10,7 @@ import type { BranchChange, BranchState } from './branchChanges.ts';
 
 export interface Display {
   readonly minimumSeverity: Severity;
-  /** Hides what a person has settled. */
+  /** Hides what a user has settled. */
   readonly hideTriaged: boolean;
 }
 

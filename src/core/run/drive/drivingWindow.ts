@@ -68,7 +68,7 @@ export class DrivingWindow {
     await Promise.all([this.#wake([...this.#drives.values()], 'focus'), this.resume()]);
   }
 
-  /** For a person who asks about one live run, or all of them: polls, unless `Retry-After` has not passed. */
+  /** For a user who asks about one live run, or all of them: polls, unless `Retry-After` has not passed. */
   async checkNow(id?: string): Promise<void> {
     const { store } = this.#deps;
     await store.reload();
@@ -77,13 +77,13 @@ export class DrivingWindow {
     await Promise.all(
       runs.map((run) => {
         const drive = this.driveOf(run.id);
-        return drive === undefined ? this.#ask(run) : this.#wake([drive], 'person');
+        return drive === undefined ? this.#ask(run) : this.#wake([drive], 'user');
       }),
     );
   }
 
   /** Drives on with what waits for a token, in whichever window that is: each hears of it. */
-  async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'person'): Promise<void> {
+  async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
     await this.#wake(
       runs.flatMap(({ id }) => this.driveOf(id) ?? []),

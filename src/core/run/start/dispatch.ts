@@ -49,7 +49,7 @@ export async function dispatch(
   } catch (cause) {
     const at = clock.now();
     if (isAbortError(cause)) {
-      const by = deps.cancelled?.aborted === true ? 'person' : 'windowClose';
+      const by = deps.cancelled?.aborted === true ? 'user' : 'windowClose';
       return { type: 'dispatchStopped', intendedAt, by, at };
     }
     const error = knownError(cause);

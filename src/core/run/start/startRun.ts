@@ -79,7 +79,7 @@ async function keepOutcome(
   }
 }
 
-/** A person's cancellation and a failure end the run; a closed window leaves that to the next one. */
+/** A user's cancellation and a failure end the run; a closed window leaves that to the next one. */
 async function endUnsent(
   id: string,
   lease: Lease,

@@ -25,7 +25,7 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchIntended' }
   /** The answer to the start request of that intent, or the run ID that a user found for it. */
   | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
-  | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'person' | 'windowClose' }
+  | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'user' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
   /** `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it has not. */
@@ -151,7 +151,7 @@ function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run
 /** This dispatch was not sent; a lost one before it may have been accepted. */
 function dispatchStopped(run: RunIn<'dispatching'>, { by }: EventOf<'dispatchStopped'>, at: number): Run {
   if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
-  return by === 'person' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
+  return by === 'user' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
 }
 
 function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {

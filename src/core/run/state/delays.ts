@@ -19,7 +19,7 @@ const minGapMs = 60_000;
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
 /** Who ends a delay: `clock` for clocks that jumped. */
-export type Waker = 'person' | 'clock' | 'focus' | 'token';
+export type Waker = 'user' | 'clock' | 'focus' | 'token';
 
 type Step = Next['step'];
 
@@ -70,7 +70,7 @@ export class Delays {
     return Math.round(this.#clock.now() + leftMs);
   }
 
-  /** Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for a person. */
+  /** Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for a user. */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
     if ((waker === 'focus' || waker === 'token') && trouble === undefined) return;
@@ -81,7 +81,7 @@ export class Delays {
     const gaps = waker === 'token' ? Math.min(this.#tokens - 1, 15) : isAutomatic ? 1 : 0;
     const at = this.#clock.monotonic() + Math.max(0, gaps * minGapMs - this.#sinceCheckMs());
     for (const [step, dueAt] of this.#dueAt)
-      if (isCheck(step) || waker === 'person') this.#dueAt.set(step, Math.min(dueAt, at));
+      if (isCheck(step) || waker === 'user') this.#dueAt.set(step, Math.min(dueAt, at));
   }
 
   /** After a step whose event is saved. */

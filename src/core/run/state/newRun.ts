@@ -10,7 +10,7 @@ export interface Identity {
   readonly now: number;
 }
 
-/** A run to start: what a person wants assessed, and where. */
+/** A run to start: what a user wants assessed, and where. */
 export interface Assessment {
   readonly workflow: WorkflowId;
   /** A normalized base URL. */

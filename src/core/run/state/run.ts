@@ -110,7 +110,7 @@ const base = looseObject({
   /** The name of the code finding that a run of one pair is to confirm; never sent to the service. */
   confirms: z.optional(z.string()),
   continuesOnePair: z.optional(z.boolean()),
-  /** A person's answer: whether the run found the finding that it `confirms`. */
+  /** A user's answer: whether the run found the finding that it `confirms`. */
   isSame: z.optional(z.boolean()),
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
@@ -118,7 +118,7 @@ const base = looseObject({
   confirmedAt: z.optional(time),
   /** True until the run's end was shown. */
   noticeDue: z.boolean(),
-  /** A person's name for the run; at first the title of the finding that it is to confirm. */
+  /** A user's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
   /** True while the findings are still to be worked out, or their texts to be kept, from the archives. */
@@ -158,7 +158,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
-    /** The lost dispatch that a person sends again: its run may exist even if this dispatch is refused. */
+    /** The lost dispatch that a user sends again: its run may exist even if this dispatch is refused. */
     resendOf: z.optional(lostDispatchSchema),
   }),
   z.extend(base, {
@@ -191,7 +191,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('cancelled'),
     endedAt: time,
-    /** True for a lost dispatch that a person abandoned: the run may continue on the service and spend credits. */
+    /** True for a lost dispatch that a user abandoned: the run may continue on the service and spend credits. */
     mayStillRun: z.optional(z.boolean()),
     ...maybeAccepted,
     exit: z.optional(exitSchema),

@@ -12,7 +12,7 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 }
 
 /**
- * True when a person may stop watching a run. For a day: the service has denied the run, its cancellation has not ended
+ * True when a user may stop watching a run. For a day: the service has denied the run, its cancellation has not ended
  * it, or its results are not all here after its exit. Or polls have failed for longer than the service keeps results.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
@@ -25,7 +25,7 @@ export function mayStopWatching(run: Run, now: number): boolean {
 }
 
 export function needsDecision(run: Run, now: number): boolean {
-  return needsPerson(run) || mayStopWatching(run, now);
+  return needsUser(run) || mayStopWatching(run, now);
 }
 
 /** Shorter trouble mostly ends by itself. */
@@ -34,7 +34,7 @@ export function isTroubleWarning(run: Run, now: number): boolean {
   return needsDecision(run, now) || (since !== undefined && now - since >= calmMs);
 }
 
-export function needsPerson(run: Run): boolean {
+export function needsUser(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
   // After a failed token command the run is still polled: the command may work next time.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');

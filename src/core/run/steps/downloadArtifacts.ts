@@ -42,7 +42,7 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps
       if (!(error instanceof AssessmentError)) throw error;
       if (!isLost(error, name, run.exitedAt, deps)) {
         if ((error.data.retryAfterMs ?? 0) > (temporary?.data.retryAfterMs ?? -1)) temporary = error;
-        if (error.kind === 'rateLimited' || waitsForPerson(error)) break;
+        if (error.kind === 'rateLimited' || waitsForUser(error)) break;
         continue;
       }
       artifact = { ...artifactIn(run.exit, name), failure: toFailure(error) };
@@ -148,6 +148,6 @@ function isLost(error: AssessmentError, name: string, exitedAt: number, deps: St
 }
 
 /** Stops every download. */
-function waitsForPerson({ kind }: AssessmentError): boolean {
+function waitsForUser({ kind }: AssessmentError): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }

@@ -45,7 +45,7 @@ export interface StartDeps extends RunDeps {
   readonly notKept: Emitter<NotKept>;
   /** Aborts when the window closes. */
   readonly stopped: AbortSignal;
-  /** Aborts when a person cancels. */
+  /** Aborts when a user cancels. */
   readonly cancelled: AbortSignal | undefined;
   readonly onPackaging?: OnBytes | undefined;
   readonly onUploading?: OnBytes | undefined;
@@ -56,11 +56,11 @@ export interface StartDeps extends RunDeps {
  * an event. Each may be performed again, where its event could not be saved or its window was closed.
  */
 export interface StepDeps extends RunDeps {
-  /** A run has ended, or waits for a person. */
+  /** A run has ended, or waits for a user. */
   readonly ended: Emitter<Run>;
   /** When the drive first saw what it has seen at each look since, by the monotonic clock. */
   readonly firstSeen: Map<string, number>;
-  /** Aborts when the window closes or loses the lease, or when a person asks for what cannot wait. */
+  /** Aborts when the window closes or loses the lease, or when a user asks for what cannot wait. */
   readonly signal: AbortSignal;
 }
 

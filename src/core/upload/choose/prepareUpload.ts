@@ -28,7 +28,7 @@ export interface UploadSelection extends Omit<Selection, 'leftOut'> {
   readonly leftOut: readonly NotUploaded[];
 }
 
-/** What does not depend on what a person leaves out. */
+/** What does not depend on what a user leaves out. */
 interface KnownFiles<F> {
   readonly folder: F;
   /** The files that ignore files and settings allow, and those that `include` adds. */
@@ -123,7 +123,7 @@ export function applyChoices<F>(
   const undecided: Suspicion[] = [];
   const unchecked: SelectedFile[] = [];
   let bytes = 0;
-  // A single pass: a person waits for it.
+  // A single pass: a user waits for it.
   for (const file of selected.files) {
     const { path } = file;
     if (isLeftOut(path)) {

@@ -5,7 +5,7 @@ interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
   /** `isNew` unless the same folders were just shown with other choices. */
   readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
-  /** Runs long work where a person sees it and can cancel it. */
+  /** Runs long work where a user sees it and can cancel it. */
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
@@ -77,7 +77,7 @@ export class PreviewModel<F> {
     this.#current = new AbortController();
   }
 
-  /** Runs work until the person cancels it, or other folders are to be shown. */
+  /** Runs work until the user cancels it, or other folders are to be shown. */
   async #inProgress(work: (progress: StepProgress) => Promise<void>): Promise<void> {
     const current = this.#current.signal;
     await this.#deps.inProgress((progress) =>

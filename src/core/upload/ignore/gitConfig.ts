@@ -9,7 +9,7 @@ export interface IgnoreSettings {
   /** Names are compared in composed form (macOS). */
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
-  /** Excludes files of conditional includes, and the person's where the repository's configuration names another. */
+  /** Excludes files of conditional includes, and the user's where the repository's configuration names another. */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
   /** As written; undefined for Git's default. */
@@ -49,11 +49,11 @@ export async function readIgnoreSettings(
         await read(mustBeHere(target), isCertain && include === 'include');
     }
   };
-  let isOfPerson = true;
+  let isUserConfig = true;
   const read = async (path: string, isCertain = true): Promise<void> => {
     await setImmediate();
     signal?.throwIfAborted();
-    const text = isOfPerson ? ifReachable(() => readText(path)) : readText(path);
+    const text = isUserConfig ? ifReachable(() => readText(path)) : readText(path);
     bytes += 4096 + (text?.length ?? 0);
     if (bytes > maxConfigBytes) throw unreadable(path, 'EFBIG', { limit: maxConfigBytes });
     if (text !== undefined) await take(parseGitConfig(text), path, isCertain);
@@ -78,14 +78,14 @@ export async function readIgnoreSettings(
     : [globalConfig]) {
     if (path !== '') await read(path);
   }
-  const personalValue = excludesValue();
-  isOfPerson = false;
+  const userValue = excludesValue();
+  isUserConfig = false;
   if (repository !== undefined) {
     mustBeHere(repository.gitDir);
     await read(join(mustBeHere(repository.commonDir), 'config'));
     if (isOn('extensions.worktreeconfig', false)) await read(join(repository.gitDir, 'config.worktree'));
-    // A `.git` that came with the folder must not replace the person's excludes file.
-    if (excludesValue() !== personalValue) possible.push(personalValue);
+    // A `.git` that came with the folder must not replace the user's excludes file.
+    if (excludesValue() !== userValue) possible.push(userValue);
   }
   await take(settingsOf(env), top);
   const excludesFiles = toPaths(excludesValue());
@@ -99,7 +99,7 @@ export async function readIgnoreSettings(
   };
 }
 
-/** Where Git for Windows is installed: for one person, or for everyone. */
+/** Where Git for Windows is installed: for one user, or for everyone. */
 function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurroundings['env']): string[] {
   return [...(local ? [join(local, 'Programs', 'Git')] : []), ...(all ? [join(all, 'Git')] : [])];
 }

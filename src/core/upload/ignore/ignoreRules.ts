@@ -2,7 +2,7 @@ import { globstar, type NamePattern, parsePattern, type PathPattern } from './pa
 
 type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
-/** A rule, and where a person finds it. */
+/** A rule, and where a user finds it. */
 export interface IgnoreRule {
   readonly source: RuleSource;
   /** The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere; absent for a setting. */
@@ -88,7 +88,7 @@ export class IgnoreRules {
     return new IgnoreRules(this.#ignoreCase, files, this.count, this.#disabled);
   }
 
-  /** Disables the rules that leave out the subfolder `name`, which a person has chosen. */
+  /** Disables the rules that leave out the subfolder `name`, which a user has chosen. */
   withoutMatching(name: string): IgnoreRules {
     const disabled = new Set(this.#disabled);
     const rules = new IgnoreRules(this.#ignoreCase, this.#files, this.count, disabled);

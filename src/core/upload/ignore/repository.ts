@@ -5,7 +5,7 @@ import { dirname, join, resolve, win32 } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
 
-/** Where git looks for the person's configuration. */
+/** Where git looks for the user's configuration. */
 export interface GitSurroundings {
   readonly home: string;
   /** `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA` and the `GIT_CONFIG_*` that git reads. */
@@ -86,7 +86,7 @@ function readGitFile(folder: string): string | undefined {
   return target === undefined ? undefined : resolve(folder, target);
 }
 
-/** As `read`, for a file of the person's home: undefined also where its drive or share does not answer, which Windows calls `UNKNOWN`. */
+/** As `read`, for a file of the user's home: undefined also where its drive or share does not answer, which Windows calls `UNKNOWN`. */
 export function ifReachable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -115,7 +115,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * True for a Windows path on a network share without any `known` path: opening a path that a repository chose would send the person's credentials to
+ * True for a Windows path on a network share without any `known` path: opening a path that a repository chose would send the user's credentials to
  * its host.
  */
 export function isOnOtherHost(

@@ -26,7 +26,7 @@ export interface RuleOptions {
 
 /**
  * Rules of one origin, as they apply in one folder. What any layer leaves out is left out; a negated rule (`!`) works inside its layer only. So
- * nothing in a repository brings back what the person's excludes file leaves out. No `.whiteboxignore`, setting or nested repository brings back
+ * nothing in a repository brings back what the user's excludes file leaves out. No `.whiteboxignore`, setting or nested repository brings back
  * what git's rules leave out.
  */
 export interface RuleLayer {
@@ -64,7 +64,7 @@ export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRul
   return found;
 }
 
-/** True for a rule of the repository that Git follows. The person's excludes file is not one. */
+/** True for a rule of the repository that Git follows. The user's excludes file is not one. */
 export function isGitsOwn({ source }: IgnoreRule): boolean {
   return source === 'gitignore' || source === 'infoExclude';
 }
@@ -139,7 +139,7 @@ function gitLayers(
     from: Pick<IgnoreRule, 'source' | 'isConditional'>,
   ): IgnoreRules => {
     const none = new IgnoreRules(ignoreCase);
-    // May be a link: the person's settings name it.
+    // May be a link: the user's settings name it.
     return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
   };
   const exclude = rulesOf(infoExclude, { source: 'infoExclude' });

@@ -24,7 +24,7 @@ const exampleText = new RegExp(
   'i',
 );
 
-/** What follows the prefix of a token, or a password, if a person wrote it as an example. */
+/** What follows the prefix of a token, or a password, if a user wrote it as an example. */
 export function isExample(text: string): boolean {
   return isPattern(text) || isWords(text);
 }

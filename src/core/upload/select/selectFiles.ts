@@ -27,7 +27,7 @@ import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
 
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
-  /** Ignored paths that a person chose to send. In a folder (ends in `/`), the rules for what it holds still apply. */
+  /** Ignored paths that a user chose to send. In a folder (ends in `/`), the rules for what it holds still apply. */
   readonly include?: readonly string[] | undefined;
   /** The walk is synchronous: a folder that does not answer must be known before. */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
@@ -69,7 +69,7 @@ interface Folder {
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
-  /** The rule that leaves out this folder, which the walk enters for what a person chose inside. */
+  /** The rule that leaves out this folder, which the walk enters for what a user chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
   /** The walk enters it only for files that Git tracks: the folder itself is in `leftOut`. */
   readonly trackedOnly: boolean;

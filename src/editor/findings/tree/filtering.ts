@@ -44,7 +44,7 @@ export class Filtering {
     return this.#passes;
   }
 
-  /** Names of this person and their teams in CODEOWNERS, separated by spaces. */
+  /** Names of this user and their teams in CODEOWNERS, separated by spaces. */
   get handles(): string {
     return this.#userMemory.get(handlesKey, '');
   }

@@ -124,8 +124,8 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     isUndecided(triage) || hasEnded ? undefined : decisionLabel(triage),
     location && driftLabel(location),
   ].filter((fact) => fact !== undefined);
-  const forPerson = forPersonLabel(shown, quoted);
-  const label = forPerson === undefined ? title : `⚠ ${forPerson} · ${title}`;
+  const forUser = forUserLabel(shown, quoted);
+  const label = forUser === undefined ? title : `⚠ ${forUser} · ${title}`;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
   // A settled finding shows its triage state instead of its severity.
@@ -152,7 +152,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
 }
 
 /** A narrow view cuts the end, so this begins the row. */
-function forPersonLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
+function forUserLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
   // A model may have invented it.
   if (quoted?.kind === 'notAsSent')
     return {

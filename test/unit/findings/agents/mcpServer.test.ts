@@ -94,7 +94,7 @@ async function connect(
 
 const triageFolder = ({ root }: FindingFixture): string => path.join(root, 'triage');
 
-/** A person decides about all shown findings of the folder `shop`, which a window has open. */
+/** A user decides about all shown findings of the folder `shop`, which a window has open. */
 async function decide(fixture: FindingFixture, state: TriageState): Promise<void> {
   const pathsFor = (folder: string) => triagePathsOf(folder, triageFolder(fixture), false);
   const store = new TriageStore({ pathsFor, calls: new FolderCalls(silent), clock, log: silent });

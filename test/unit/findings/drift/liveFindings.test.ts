@@ -43,7 +43,7 @@ test('insertions above are followed at once, saved or not, and undone', async (t
   assert.equal(seen(), 'same 3');
 });
 
-test('what a person types in a file moves no place of the same finding in another file', async (t) => {
+test('what a user types in a file moves no place of the same finding in another file', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   const both = { locations: ['a.js', 'b.js'].map((name) => ({ file: name, line: 3 })) };
   await fixture.addRun(['shop'], finding('found', both), { 'a.js': code, 'b.js': code });

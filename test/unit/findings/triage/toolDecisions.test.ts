@@ -14,7 +14,7 @@ const results = [
 ];
 const log = JSON.stringify({ version: '2.1.0', runs: [{ tool: { driver: { name: 'T' } }, results }] });
 
-test('F173 what a tool suppressed is an accepted risk, in the tool, until a person decides', async (t) => {
+test('F173 what a tool suppressed is an accepted risk, in the tool, until a user decides', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], log);
   const states = () => fixture.store.all().map(({ triage: { state, via } }) => `${state} ${String(via)}`);

@@ -91,7 +91,7 @@ test('decisions made before they were shared are written to the shared folder on
   assert.deepEqual([files.length, files.includes(sharedAs ?? ''), store.unshared()], [2, true, []]);
 });
 
-test('two people never write one file, and a person only that of the same finding, so Git merges all', async (t) => {
+test('two people never write one file, and a user only that of the same finding, so Git merges all', async (t) => {
   const { decisions, open, decide } = await setUpTriage(t);
   const [mine, theirs] = [await open('mine'), await open('theirs')];
   await decide(mine, 'ab', 'falsePositive');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
+import { needsUser } from '../../../../src/core/run/state/trouble.ts';
 import { minuteMs, pass } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
@@ -10,7 +10,7 @@ import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 async function pausedRun(t: TestContext) {
   const { fixture, window, id } = await setUpRun(t);
   fixture.service.setTokens(['next-invented-token']);
-  await window.until(id, needsPerson);
+  await window.until(id, needsUser);
   return { fixture, window, id, asked: fixture.sent('/describe') };
 }
 
@@ -23,7 +23,7 @@ describe('a watched run', () => {
       const { fixture, window, id, runId } = await setUpRun(t);
       if (kind === 'unauthorized') fixture.service.setTokens(['next-invented-token']);
       else window.setToken(undefined);
-      const paused = await window.until(id, needsPerson);
+      const paused = await window.until(id, needsUser);
       assert.equal('trouble' in paused && paused.trouble?.kind, kind);
       const asked = fixture.sent('/describe');
       await pass(fixture, 20 * minuteMs);
@@ -94,7 +94,7 @@ describe('a watched run', () => {
     });
     const { id } = await trackRemoteRun(fixture, window);
     window.setToken('expired-invented-token');
-    await window.until(id, needsPerson);
+    await window.until(id, needsUser);
     while (tries < 5) await pass(fixture, 5_000);
     const [other, before] = [openWindow(t, fixture), fixture.clock.now()];
     await other.tracker.resume();

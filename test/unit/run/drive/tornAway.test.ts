@@ -65,7 +65,7 @@ describe('F172 a window whose workbench does not answer', () => {
     assert.equal(window.store.get(id)?.state, 'running');
   });
 
-  test('keeps a start that waits for the person', async (t) => {
+  test('keeps a start that waits for the user', async (t) => {
     const fixture = await setUpFixture(t);
     const { window, tear } = openTearable(t, fixture);
     const other = openWindow(t, fixture);

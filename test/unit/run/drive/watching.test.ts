@@ -51,7 +51,7 @@ describe('a watched run', () => {
         await second.untilEnded(id);
         return;
       }
-      // An unknown run may become known again, and only a person gives it up.
+      // An unknown run may become known again, and only a user gives it up.
       await stayAwake(fixture, 25);
       const kept = second.store.get(id);
       assert.ok(kept?.state === state && mayStopWatching(kept, fixture.clock.now()));
@@ -157,7 +157,7 @@ describe('a watched run', () => {
     assert.ok(fixture.clock.now() - asked <= 30_000, `${String(fixture.clock.now() - asked)} ms`);
   });
 
-  test('is polled alone when a person asks for it, and with the others when a person asks for all', async (t) => {
+  test('is polled alone when a user asks for it, and with the others when a user asks for all', async (t) => {
     const { fixture, window, id } = await setUpRun(t);
     await trackRemoteRun(fixture, window);
     const asked = fixture.sent('/describe');
@@ -167,7 +167,7 @@ describe('a watched run', () => {
     assert.equal(fixture.sent('/describe') - asked, 3);
   });
 
-  test('F67 is not polled sooner when a person renames it, nor while its results do not come yet', async (t) => {
+  test('F67 is not polled sooner when a user renames it, nor while its results do not come yet', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t);
     await fixture.passUntil(window.tracker.resume());
     const rename = async (label: string): Promise<void> => {

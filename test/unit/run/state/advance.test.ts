@@ -202,7 +202,7 @@ describe('advance', () => {
     }
   });
 
-  test('a person’s answer about a confirmation is kept for a run that is to confirm a finding', () => {
+  test('a user’s answer about a confirmation is kept for a run that is to confirm a finding', () => {
     const confirming = { ...runOf.succeeded, confirms: '1:abcdef' };
     const yes = advance(confirming, { type: 'answeredIsSame', isSame: true, at: 1 });
     assert.equal(yes.isSame, true);
@@ -233,7 +233,7 @@ describe('advance', () => {
     assert.deepEqual(upload.failure, { kind: 'interrupted' });
   });
 
-  test('a person stops watching a denied run after a day, without a notice', () => {
+  test('a user stops watching a denied run after a day, without a notice', () => {
     const dayMs = 24 * 60 * 60 * 1000;
     const trouble = { kind: 'notFound', since: 5, deniedSince: 5 };
     const denied = { ...runOf.running, trouble } as Run;

@@ -147,7 +147,7 @@ describe('the delay before a poll', () => {
       assert.deepEqual((['clock', 'focus'] as const).map(wake), [false, false]);
       assert.equal(wake('token'), true, 'after a good answer, at once again');
       fail(...failure);
-      assert.equal(wake('person'), true);
+      assert.equal(wake('user'), true);
     });
 
   test('F56 is ended by a token also where the journal says another thing since, but not where all is well', () => {
@@ -230,10 +230,10 @@ describe('the delay before a poll', () => {
   test('F51 is never shorter than a Retry-After, whoever asks', () => {
     const { clock, fail, wake, minutes } = begin();
     fail('rateLimited', '', 10 * minuteMs);
-    for (const waker of ['person', 'clock', 'focus', 'token'] as const) assert.equal(wake(waker), false);
+    for (const waker of ['user', 'clock', 'focus', 'token'] as const) assert.equal(wake(waker), false);
     assert.equal(minutes(), 10);
     fail('rateLimited', '', 10 * minuteMs);
-    wake('person');
+    wake('user');
     clock.moveWall(10 * minuteMs);
     assert.equal(minutes(), 0, 'it has passed by the wall clock');
   });
@@ -241,18 +241,18 @@ describe('the delay before a poll', () => {
   test('F51 F55 counts a Retry-After in the journal from the first sight, by the monotonic clock', () => {
     const { clock, wake, minutes, journal } = begin();
     journal({ retryAt: clock.now() + 5 * minuteMs });
-    wake('person');
+    wake('user');
     assert.equal(minutes(), 5);
     journal({ retryAt: clock.now() + 6 * minuteMs });
-    assert.equal(wake('person'), false);
+    assert.equal(wake('user'), false);
     clock.moveWall(-dayMs);
     assert.equal(minutes(), 6);
     journal({ retryAt: clock.now() + 2 * dayMs });
-    assert.equal(wake('person'), true, 'nobody asks for two days');
+    assert.equal(wake('user'), true, 'nobody asks for two days');
   });
 });
 
-test('F66 F100 a step that fails is done again after a backoff, or at once for a person; others go on', () => {
+test('F66 F100 a step that fails is done again after a backoff, or at once for a user; others go on', () => {
   const clock = new VirtualClock();
   const run = runOf.succeeded;
   const delays = new Delays(run, clock, () => 1);
@@ -266,6 +266,6 @@ test('F66 F100 a step that fails is done again after a backoff, or at once for a
   delays.failed({ step: 'removeUploads', run }, new AssessmentError('timeout'));
   delays.wake('clock', run);
   assert.equal(isOver('removeUploads'), false);
-  delays.wake('person', run);
+  delays.wake('user', run);
   assert.equal(isOver('removeUploads'), true);
 });

@@ -18,7 +18,7 @@ test('a run being cancelled for a day may be given up; that, and an unconfirmed 
   assert.deepEqual([runOf.unknown, runOf.running].map((each) => needsDecision(each, 0)), [true, false]); // prettier-ignore
 });
 
-test('F169 trouble is a warning after 10 minutes, or at once if it needs a person', () => {
+test('F169 trouble is a warning after 10 minutes, or at once if it needs a user', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
   const since = 1_000;

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
-import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
+import { needsUser } from '../../../../src/core/run/state/trouble.ts';
 import { workflowIds, type WorkflowId } from '../../../../src/core/workflows/workflow.ts';
 import { inventedShop } from '../../../service/blackbox/inventedShop.ts';
 import { type Fixture, openWindow, type RunWindow, setUpFixture, setUpWindow } from '../runWindow.ts';
@@ -90,7 +90,7 @@ for (const workflow of workflowIds) {
       const run = await window.start(inputOf(workflow));
       assert.ok(run.state === 'running');
       fixture.service.setTokens(['next-invented-token']);
-      await window.until(run.id, needsPerson);
+      await window.until(run.id, needsUser);
       window.setToken('next-invented-token');
       await fixture.passUntil(window.tracker.tokenChanged());
       await fixture.service.finishRun(run.runId);

@@ -4,7 +4,7 @@ import { BoundedSecrets, type HostSecrets } from '../../../../src/core/api/bound
 import { storedToken } from '../../../../src/core/api/credentials.ts';
 import { Emitter } from '../../../../src/core/ports.ts';
 import { isLive, type Run } from '../../../../src/core/run/state/run.ts';
-import { needsPerson } from '../../../../src/core/run/state/trouble.ts';
+import { needsUser } from '../../../../src/core/run/state/trouble.ts';
 import { silent } from '../../../silentLog.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun } from '../seededRuns.ts';
@@ -45,7 +45,7 @@ describe('F169 a run whose keyring does not answer', () => {
   test('is in trouble after 10 s, waits for nobody, and goes on at once with a late answer', async (t) => {
     const { fixture, window, id, reads, asked, troubled } = await setUpSilentKeyring(t);
     assert.deepEqual(
-      [troubled.state, troubleOf(troubled)?.kind, needsPerson(troubled)],
+      [troubled.state, troubleOf(troubled)?.kind, needsUser(troubled)],
       ['running', 'secretStorage', false],
     );
     assert.equal(fixture.sent('/describe'), asked);

@@ -90,7 +90,7 @@ test('F4 rules below git’s installation are not treated as missing', async (t)
   }
 });
 
-test('F4 F176 Git for Windows is found for one person or everyone, and / means the folder of its programs', async (t) => {
+test('F4 F176 Git for Windows is found for one user or everyone, and / means the folder of its programs', async (t) => {
   const { surroundings, ...tree } = testRepository(t, { a: '', b: '', c: '' });
   const env = {
     ...surroundings.env,

@@ -24,7 +24,7 @@ export async function readAssessedLocations(
 ): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
     shown.finding.locations.flatMap((location, at) => {
-      // Without a uploaded file, there is one here if it is not known what was uploaded, or if a person mapped its path.
+      // Without a uploaded file, there is one here if it is not known what was uploaded, or if a user mapped its path.
       const file = shown.uploaded[at] ?? localLocationOf(location, shown);
       return file === undefined ? [] : [{ location, file, run: shown.run.id, uploaded: uploadedFileOf(location, shown) }];
     }),

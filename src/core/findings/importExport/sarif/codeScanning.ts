@@ -16,7 +16,7 @@ export interface Upload {
   readonly closed: readonly ShownFinding[];
 }
 
-/** An absent finding is listed too, unless a person settled it or its code changed. */
+/** An absent finding is listed too, unless a user settled it or its code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   const unsettled = absent.filter(({ triage }) => !isSettled(triage.state));
   return {
