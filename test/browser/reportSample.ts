@@ -59,7 +59,7 @@ export const trend: TrendContent = {
       segments: [
         critical,
         { kind: 'high', label: 'High', count: 13 },
-        { kind: 'settled', label: 'Closed', count: 5 },
+        { kind: 'closed', label: 'Closed', count: 5 },
       ],
     },
   ],

@@ -24,7 +24,7 @@ test('each row of the trend has a run, its counts as text, and a bar to scale', 
     );
     assert.ok(Math.abs((widths[4] ?? 0) / (widths[3] ?? 1) - 6.5) < 0.1, String(widths));
     assert.equal(widths[0], widths[3]);
-    const colours = ['critical', 'settled', 'unexplained', 'review'].map((kind) =>
+    const colours = ['critical', 'closed', 'unexplained', 'review'].map((kind) =>
       styleOf(page, `.stack [data-kind=${kind}]`, 'background'),
     );
     assert.equal(new Set(await Promise.all(colours)).size, 3);

@@ -171,7 +171,7 @@ export async function playPlan(
   };
 }
 
-/** Lets time pass until the promise settles, at most `atMostMs`. */
+/** Lets time pass until the promise closes, at most `atMostMs`. */
 async function pass<T>({ clock, traffic }: Fixture, promise: Promise<T>, atMostMs = restMs): Promise<T> {
   const done = new AbortController();
   const late = clock.sleep(atMostMs, done.signal).then(

@@ -30,7 +30,7 @@ interface Shown {
   readonly message: ShowMessage;
 }
 
-const scrollSettledMs = 150;
+const scrollIdleMs = 150;
 
 const vscode = acquireVsCodeApi();
 const sanitizer = createSanitizer(window);
@@ -110,7 +110,7 @@ window.addEventListener('scroll', () => {
   clearTimeout(settling);
   settling = setTimeout(() => {
     if (shown) vscode.setState({ documentId: shown.message.documentId, ...shown.report.position() });
-  }, scrollSettledMs);
+  }, scrollIdleMs);
 });
 
 window.addEventListener('message', ({ data }) => {

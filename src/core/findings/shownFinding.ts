@@ -7,7 +7,7 @@ import { identityOf } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
 import type { UploadedFile } from './location/sentFiles.ts';
-import { isSettled, type TriageDecision } from './triage/triage.ts';
+import { isClosed, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './location/owners.ts';
 
 /**
@@ -79,7 +79,7 @@ export interface ShownRun {
 }
 
 export function countOpen(shown: readonly ShownFinding[]): number {
-  return shown.filter(({ triage }) => !isSettled(triage.state)).length;
+  return shown.filter(({ triage }) => !isClosed(triage.state)).length;
 }
 
 export type DetailedFinding = ShownFinding & WithDetails;

@@ -21,7 +21,7 @@ const reportStrings = z.strictObject({
 
 const severities = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
-export const segmentKinds = [...severities, 'settled', 'unexplained', 'review'] as const;
+export const segmentKinds = [...severities, 'closed', 'unexplained', 'review'] as const;
 
 const trend = z.strictObject({
   notes: z.array(text),

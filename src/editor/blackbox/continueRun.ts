@@ -90,7 +90,7 @@ async function pairsFor(
   { runs, features, parseWorkerFile }: BlackboxDeps,
 ): Promise<Pairs | 'unknown'> {
   if (continuation === 'crawlFurther') return 'all';
-  await features.settled();
+  await features.closed();
   return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
 }
 

@@ -119,7 +119,7 @@ export function createFeaturesView(
       if (shown !== undefined) render(toShown({ ...shown, filter }));
     },
     /** Waits until the choice is saved; rejects if that failed. */
-    settled: () => saved,
+    closed: () => saved,
     close: (): void => render(undefined),
     dispose: (): void => {
       checkboxes.dispose();

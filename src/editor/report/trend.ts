@@ -127,19 +127,19 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
 
 function toRow(row: TrendRow): TrendContent['rows'][number] {
   const { run, limitations, reported, unexplained, review: changed } = row;
-  const closed = reported.reduce((sum, { settled }) => sum + settled, 0);
+  const closed = reported.reduce((sum, { closed }) => sum + closed, 0);
   const total = reported.reduce((sum, { count }) => sum + count, 0);
   const bySeverity = reported
     .filter(({ count }) => count > 0)
     .map(({ severity, count }) => `${severityLabel(severity)}: ${formatNumber(count)}`);
   const isUnreadable = limitations.some(({ kind }) => kind === 'unreadable');
   const segments: TrendContent['rows'][number]['segments'] = [
-    ...reported.map(({ severity, count, settled }) => ({
+    ...reported.map(({ severity, count, closed }) => ({
       kind: severity,
       label: severityLabel(severity),
-      count: count - settled,
+      count: count - closed,
     })),
-    { kind: 'settled', label: t('Closed'), count: closed },
+    { kind: 'closed', label: t('Closed'), count: closed },
     { kind: 'unexplained', label: t('Not reported, cause unknown'), count: unexplained },
     { kind: 'review', label: t('Not reported, code changed or pair tested again'), count: changed },
   ];

@@ -75,7 +75,7 @@ describe('a filter of the Findings view', () => {
     assert.deepEqual(all.filter(passes), all.slice(1));
   });
 
-  it('lists every triage state, since settled findings are hidden by default', async () => {
+  it('lists every triage state, since closed findings are hidden by default', async () => {
     const { filter } = await pick('triage', [invent({ state: 'falsePositive' })]);
     assert.deepEqual(filter, { triage: ['falsePositive'] });
   });

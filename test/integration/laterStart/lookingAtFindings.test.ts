@@ -98,7 +98,7 @@ describe('messages about findings and runs', () => {
   const stateWith = (runs: readonly Run[], shown: readonly Run[] = []): string =>
     stateOf(
       storeOfFindings([], { shownRuns: () => shown.map((run) => ({ run, shown: [] })) }),
-      { displayed: [], passing: [], mild: 0, settled: 0 },
+      { displayed: [], passing: [], mild: 0, closed: 0 },
       runs,
     );
 
@@ -120,7 +120,7 @@ describe('messages about findings and runs', () => {
     assert.equal(stateWith([troubled('unsent'), runOf.unknown]), 'unconfirmed');
     assert.equal(stateWith([runOf.running, runOf.unknown, troubled('notSignedIn')]), 'signIn');
     assert.equal(stateWith([runOf.failed]), 'none');
-    const filtered = { displayed: [invent()], passing: [], mild: 0, settled: 0 };
+    const filtered = { displayed: [invent()], passing: [], mild: 0, closed: 0 };
     assert.equal(stateOf(storeOfFindings(), filtered, []), 'filtered');
   });
 
@@ -281,7 +281,7 @@ describe('messages about findings and runs', () => {
     assert.equal(messages.shown[0]?.text, 'The findings that are shown have no report on this machine.');
   });
 
-  it('count in the status bar what the settings allow, including settled findings if enabled', async () => {
+  it('count in the status bar what the settings allow, including closed findings if enabled', async () => {
     const all = [invent(), invent({ state: 'falsePositive' })];
     const { item } = showOf(storeOfRuns(), { findings: storeOfFindings(all) });
     assert.equal(item.text, '$(shield) 1');
@@ -344,12 +344,12 @@ describe('messages about findings and runs', () => {
     const [there, gone] = (['same', 'gone'] as const).map((drift) =>
       findingAt(locationIn('src/orders.js', drift)),
     ) as [ShownFinding, ShownFinding];
-    const settled = findingAt(locationIn('src/orders.js', 'same'), 'falsePositive');
-    const findings = storeOfFindings([gone, settled, there]);
+    const closed = findingAt(locationIn('src/orders.js', 'same'), 'falsePositive');
+    const findings = storeOfFindings([gone, closed, there]);
     const displayed = new DisplayedFindings(findings);
     afterTest(() => displayed.dispose());
     const selected = findingAt(locationIn('elsewhere.js', 'same'));
-    const group = { kind: 'group', shown: [gone, settled] };
+    const group = { kind: 'group', shown: [gone, closed] };
     const findingsView = { visible: true, selection: [group, { kind: 'finding', shown: selected }] };
     const sources: FindingSources = {
       findings,

@@ -249,20 +249,20 @@ describe('an open document', () => {
     const { posted, received, stub, panel } = openPanel(document);
     const texts = (): string[] =>
       posted.flatMap((message) => (message.type === 'show' ? message.content.parts[0]!.markdown : []));
-    const settled = (): Promise<void> => new Promise(setImmediate);
+    const closed = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });
-    await settled();
+    await closed();
     panel.refresh();
-    await settled();
+    await closed();
     assert.deepEqual(texts(), ['one']);
     markdown = 'two';
     panel.refresh();
-    await settled();
+    await closed();
     assert.deepEqual(texts(), ['one', 'two']);
     stub.visible = false;
     markdown = 'three';
     panel.refresh();
-    await settled();
+    await closed();
     assert.deepEqual(texts(), ['one', 'two']);
   });
 

@@ -36,7 +36,7 @@ export interface Fixture {
   readonly sent: (path: string | RegExp) => number;
   /** Lets time pass until so many requests of this path were sent. */
   readonly untilSent: (path: string | RegExp, times: number) => Promise<void>;
-  /** Lets time pass until the promise settles. */
+  /** Lets time pass until the promise closes. */
   readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
   /** Answers what matches by itself, instead of the service, until the returned function is called. */
   readonly refuse: (

@@ -75,18 +75,18 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Advances the time from sleep to sleep until the promise settles, never while a request, thread, disk work or real timer is running. */
+  /** Advances the time from sleep to sleep until the promise closes, never while a request, thread, disk work or real timer is running. */
   async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
-    let settled = false;
+    let closed = false;
     const noted = promise.then(
-      () => void (settled = true),
-      () => void (settled = true),
+      () => void (closed = true),
+      () => void (closed = true),
     );
-    const isSettled = (): boolean => settled;
-    while (!isSettled()) {
+    const isClosed = (): boolean => closed;
+    while (!isClosed()) {
       if (this.#sleepers.length === 0) await Promise.race([noted, this.whenAsleep()]);
-      await whenStill(traffic, noted, isSettled);
-      if (isSettled()) break;
+      await whenStill(traffic, noted, isClosed);
+      if (isClosed()) break;
       const next = Math.min(...this.#sleepers.map(({ due }) => due));
       if (Number.isFinite(next)) this.advance(Math.max(0, next - this.#monotonic));
     }

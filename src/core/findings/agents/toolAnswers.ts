@@ -14,7 +14,7 @@ import { isAtLeast, SEVERITIES, severityRank, toPlainFinding, type WithDetails }
 import { namePattern } from '../identity.ts';
 import { localLocationOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { clip, visibleToAgents } from '../../visibleText.ts';
-import { isSettled, toDecision, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
+import { isClosed, toDecision, TRIAGE_STATES, type TriageDecision } from '../triage/triage.ts';
 
 const name = z.string().check(z.regex(new RegExp(`^[0-9a-z-]{1,64}:${namePattern}$`)));
 
@@ -164,7 +164,7 @@ export async function listFindings(
     (shown) =>
       isAtLeast(shown.finding.severity, minimumSeverity) &&
       (shown.lacksTriage === true ||
-        (triage === undefined ? !isSettled(shown.triage.state) : triage.includes(shown.triage.state))) &&
+        (triage === undefined ? !isClosed(shown.triage.state) : triage.includes(shown.triage.state))) &&
       (path === undefined || shown.finding.locations.some((each) => addressOf(each, shown).includes(path))),
   );
   const listed = fitting

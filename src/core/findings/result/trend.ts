@@ -7,7 +7,7 @@ import type { Cut } from '../parse/parseFindings.ts';
 import { readResult, type ResultSource } from './readResult.ts';
 import type { RunResult, Verdict, ResultFinding } from './result.ts';
 import { decide } from '../triage/decide.ts';
-import { isSettled } from '../triage/triage.ts';
+import { isClosed } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
 import { allNamesOf } from '../identity.ts';
 
@@ -27,7 +27,7 @@ export interface TrendRow {
   readonly reported: readonly {
     readonly severity: Severity;
     readonly count: number;
-    readonly settled: number;
+    readonly closed: number;
   }[];
   readonly unexplained: number;
   readonly review: number;
@@ -82,18 +82,18 @@ export function countTrend(
 ): readonly TrendRow[] {
   const byId = new Map(traced.map(({ run }) => [run.id, run]));
   return traced.map(({ run, limitations, reported, absent }) => {
-    const isSettledNow = (each: ResultFinding): boolean => {
+    const isClosedNow = (each: ResultFinding): boolean => {
       const { triage } = decide(each, byId.get(each.run) ?? run, { locations: [] }, decisions);
-      return isSettled(triage.state);
+      return isClosed(triage.state);
     };
-    const left = absent.filter((each) => !isSettledNow(each));
+    const left = absent.filter((each) => !isClosedNow(each));
     const review = left.filter(({ verdict }) => reviewedVerdicts.some((each) => each === verdict)).length;
     return {
       run,
       limitations,
       reported: SEVERITIES.map((severity) => {
         const some = reported.filter((each) => each.finding.severity === severity);
-        return { severity, count: some.length, settled: some.filter(isSettledNow).length };
+        return { severity, count: some.length, closed: some.filter(isClosedNow).length };
       }),
       unexplained: left.length - review,
       review,

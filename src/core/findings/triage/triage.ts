@@ -84,7 +84,7 @@ export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
 }
 
 /** Nobody needs to look at the finding any more. */
-export function isSettled(state: TriageState): boolean {
+export function isClosed(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk' || state === 'fixed';
 }
 

@@ -5,18 +5,18 @@ import type { Drift } from '../drift/followLines.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../location/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
-import { ACCEPTANCE_ENDS, acceptanceEnd, isSettled, TRIAGE_STATES } from '../triage/triage.ts';
+import { ACCEPTANCE_ENDS, acceptanceEnd, isClosed, TRIAGE_STATES } from '../triage/triage.ts';
 import type { BranchChange, BranchState } from './branchChanges.ts';
 
 export interface Display {
   readonly minimumSeverity: Severity;
-  /** Hides what a user has settled. */
+  /** Hides what a user has closed. */
   readonly hideTriaged: boolean;
 }
 
 export function isDisplayed({ finding, triage }: ShownFinding, display: Display): boolean {
   return (
-    isAtLeast(finding.severity, display.minimumSeverity) && !(display.hideTriaged && isSettled(triage.state))
+    isAtLeast(finding.severity, display.minimumSeverity) && !(display.hideTriaged && isClosed(triage.state))
   );
 }
 
@@ -24,7 +24,7 @@ export interface FilteredFindings {
   readonly displayed: readonly ShownFinding[];
   readonly passing: readonly ShownFinding[];
   readonly mild: number;
-  readonly settled: number;
+  readonly closed: number;
 }
 
 export function applyFilter(
@@ -38,7 +38,7 @@ export function applyFilter(
     displayed,
     passing: displayed.filter(passes),
     mild,
-    settled: all.length - displayed.length - mild,
+    closed: all.length - displayed.length - mild,
   };
 }
 

@@ -9,7 +9,7 @@ import { locationsOf } from '../location/locateFindings.ts';
 import { isReported, type ResultFinding, type ResultHead, type Verdict } from '../result/result.ts';
 import type { RunView } from '../runView.ts';
 import { countOpen, folderOf, mainLocationOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
-import { isSettled } from '../triage/triage.ts';
+import { isClosed } from '../triage/triage.ts';
 
 export type Decide = (
   found: ResultFinding,
@@ -62,7 +62,7 @@ export function toShownRun(view: RunView, source: ShowSource): ShownRun {
     // Settled ones are listed only if the baseline reports them.
     absent: all.filter(
       ({ run: { id }, verdict, triage: { state } }) =>
-        !isReported(verdict) && (id === head.baseline?.id || !isSettled(state)),
+        !isReported(verdict) && (id === head.baseline?.id || !isClosed(state)),
     ),
     baseline: head.baseline && runs.get(head.baseline.id),
     baselineCut: head.baseline?.cut,

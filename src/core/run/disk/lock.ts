@@ -28,12 +28,12 @@ export async function withLock<T>(
 ): Promise<T> {
   const turn = (): Promise<T> => underFile(path, deps, act);
   const done = (queues.get(path) ?? Promise.resolve()).then(turn);
-  const settled = done.catch(() => undefined);
-  queues.set(path, settled);
+  const outcome = done.catch(() => undefined);
+  queues.set(path, outcome);
   try {
     return await done;
   } finally {
-    if (queues.get(path) === settled) queues.delete(path);
+    if (queues.get(path) === outcome) queues.delete(path);
   }
 }
 

@@ -35,7 +35,7 @@ export interface ScannedFile {
 }
 
 /** A file that changed may change again within the same tick of the file system’s clock, of up to two seconds. */
-const settledMs = 3_000;
+const stableMs = 3_000;
 
 export function isMarked(root: string, path: string, mark: string): boolean {
   try {
@@ -54,8 +54,8 @@ export function scanFile(root: string, path: string): Promise<ScannedFile | Omis
     const version = fstatSync(source.fd, { bigint: true });
     if (!isUnchanged(source)) return Promise.resolve(undefined);
     const changedAt = Math.max(Number(version.mtimeMs), Number(version.ctimeMs));
-    const isSettled = Date.now() - changedAt > settledMs;
-    return Promise.resolve(isSettled ? { ...scanned, mark: toScanMark(version) } : scanned);
+    const isStable = Date.now() - changedAt > stableMs;
+    return Promise.resolve(isStable ? { ...scanned, mark: toScanMark(version) } : scanned);
   });
 }
 

@@ -152,8 +152,8 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
-/** Without a choice of these, settled findings are hidden. */
-const showingSettled: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
+/** Without a choice of these, closed findings are hidden. */
+const showingClosed: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
 
 /** All values are the same as none, unless none hides findings. */
 async function chooseValues(
@@ -178,7 +178,7 @@ async function chooseValues(
     canPickMany: true,
     matchOnDescription: false,
   });
-  const isEverything = picked?.length === items.length && !showingSettled.has(part);
+  const isEverything = picked?.length === items.length && !showingClosed.has(part);
   return isEverything ? [] : picked?.map(({ value }) => value);
 }
 

@@ -8,7 +8,7 @@ import type { FindingNode, GroupNode, GroupTopic, OutlineNode } from '../../../c
 import { requestOf } from '../../../core/findings/view/findingMarkdown.ts';
 import {
   isAcceptanceEnded,
-  isSettled,
+  isClosed,
   isUndecided,
   type TriageDecision,
   type TriageState,
@@ -128,8 +128,8 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const label = forUser === undefined ? title : `⚠ ${forUser} · ${title}`;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
-  // A settled finding shows its triage state instead of its severity.
-  item.iconPath = isSettled(triage.state)
+  // A closed finding shows its triage state instead of its severity.
+  item.iconPath = isClosed(triage.state)
     ? new vscode.ThemeIcon(triageIcons[triage.state])
     : severityIcon(finding.severity);
   item.contextValue = [

@@ -6,7 +6,7 @@ import { countVerdicts, isReported } from '../../../core/findings/result/result.
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parseFindings.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { acceptanceEnd, isSettled } from '../../../core/findings/triage/triage.ts';
+import { acceptanceEnd, isClosed } from '../../../core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';
@@ -95,7 +95,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   );
 }
 
-/** A comparison, and a filter by triage or acceptance, also shows settled findings. */
+/** A comparison, and a filter by triage or acceptance, also shows closed findings. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
@@ -149,7 +149,7 @@ export function stateOf(
   if (findings.reading().length > 0) return 'reading';
   if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
   if (filtered.displayed.length > 0) return 'filtered';
-  if (filtered.mild + filtered.settled > 0) return 'hidden';
+  if (filtered.mild + filtered.closed > 0) return 'hidden';
   if (folders.some(({ run }) => mayContinue(run))) return 'limited';
   if (folders.length > 0) return folders.some(({ run }) => isInPart(run)) ? 'zeroInPart' : 'zero';
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? stateOfEnded(runs);
@@ -201,7 +201,7 @@ export function describeFindings(
   // VS Code cuts the end of a long description, so the filter comes first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
   const open = filtered.displayed.filter(
-    ({ verdict, triage }) => isReported(verdict) && !isSettled(triage.state),
+    ({ verdict, triage }) => isReported(verdict) && !isClosed(triage.state),
   ).length;
   view.badge = open === 0 ? undefined : { value: open, tooltip: t('Open findings: {0}', formatNumber(open)) };
 }
@@ -287,10 +287,10 @@ function describeCut(run: Run, cut: Cut | undefined): string[] {
   return [t('of {0}, only the {1} most severe of {2} are compared', runLabel(run), ...counts)];
 }
 
-function describeHidden({ mild, settled }: FilteredFindings): string[] {
+function describeHidden({ mild, closed }: FilteredFindings): string[] {
   return [
     ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
-    ...(settled === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(settled))]),
+    ...(closed === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(closed))]),
   ];
 }
 

@@ -129,7 +129,7 @@ describe('tool answers', () => {
     assert.notEqual(fenceData('x'), fenceData('x'), 'nobody can know the next mark');
   });
 
-  test('list findings worst first, in pages, without settled ones', async () => {
+  test('list findings worst first, in pages, without closed ones', async () => {
     const note = { note: '', at: 1 };
     const source = sourceOf(items, (at) => ({ state: at === 0 ? 'acceptedRisk' : 'open', ...note }));
     const [{ location, drift } = {}] = (await list([source])).findings;

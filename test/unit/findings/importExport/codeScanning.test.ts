@@ -231,7 +231,7 @@ describe('findings for code scanning', () => {
     assert.equal(beside?.relatedLocations, undefined, 'a place without a line says nothing more');
   });
 
-  test('F151 that are absent are included at the lines of the run that reported them, unless settled or changed', async () => {
+  test('F151 that are absent are included at the lines of the run that reported them, unless closed or changed', async () => {
     const inState = (state: TriageState, verdict?: Verdict): DetailedFinding => {
       return { ...movedOf(earlier), verdict, triage: { ...undecided, state } };
     };

@@ -9,7 +9,7 @@ import { startHistory } from './histories.ts';
 
 interface Row {
   readonly reported: number;
-  readonly settled: number;
+  readonly closed: number;
   readonly unexplained: number;
   readonly review: number;
   readonly limitations: readonly string[];
@@ -23,7 +23,7 @@ async function trendOf(fixture: FindingFixture, of: Run): Promise<readonly Row[]
   return countTrend(traced, triage).map(({ reported, limitations, ...counts }) => ({
     ...{ unexplained: counts.unexplained, review: counts.review },
     reported: reported.reduce((sum, { count }) => sum + count, 0),
-    settled: reported.reduce((sum, { settled }) => sum + settled, 0),
+    closed: reported.reduce((sum, { closed }) => sum + closed, 0),
     limitations: limitations.map(({ kind }) => kind),
   }));
 }
@@ -35,12 +35,12 @@ const listOf = (...titles: string[]): string =>
 
 const sources = { 'a.js': 'a();\n', 'b.js': 'b();\n', 'c.js': 'c();\n' };
 
-test('a finding that is no longer reported still counts, separately once its code changed, until it is settled', async (t) => {
+test('a finding that is no longer reported still counts, separately once its code changed, until it is closed', async (t) => {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], listOf('a', 'b', 'c'), sources);
   await fixture.addRun(['shop'], listOf('a'), sources);
   const last = await fixture.addRun(['shop'], listOf('a'), { ...sources, 'c.js': 'safe();\n' });
-  const whole = { settled: 0, limitations: [] };
+  const whole = { closed: 0, limitations: [] };
   assert.deepEqual(await trendOf(fixture, last), [
     { ...whole, reported: 1, unexplained: 1, review: 1 },
     { ...whole, reported: 1, unexplained: 2, review: 0 },
@@ -49,9 +49,9 @@ test('a finding that is no longer reported still counts, separately once its cod
   const absent = fixture.store.absent().filter(({ finding }) => finding.title !== 'a');
   await fixture.store.setTriage([...fixture.store.all(), ...absent], 'falsePositive', 'checked');
   assert.deepEqual(await trendOf(fixture, last), [
-    { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
-    { ...whole, reported: 1, settled: 1, unexplained: 0, review: 0 },
-    { ...whole, reported: 3, settled: 3, unexplained: 0, review: 0 },
+    { ...whole, reported: 1, closed: 1, unexplained: 0, review: 0 },
+    { ...whole, reported: 1, closed: 1, unexplained: 0, review: 0 },
+    { ...whole, reported: 3, closed: 3, unexplained: 0, review: 0 },
   ]);
 });
 
@@ -111,7 +111,7 @@ test('F161 the total of untriaged findings never falls without a code change, fo
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const fixture = await setUpFindings(t, 'shop');
-      const settled = new Set<string>();
+      const closed = new Set<string>();
       let last: Run | undefined;
       for (const { reports, uploaded, isComplete, settles } of steps) {
         const files = Object.fromEntries(
@@ -121,15 +121,15 @@ test('F161 the total of untriaged findings never falls without a code change, fo
         const shown = fixture.store.all().find(({ finding }) => finding.title === settles);
         if (shown !== undefined) {
           await fixture.store.setTriage([shown], 'acceptedRisk', 'known');
-          settled.add(shown.finding.title);
+          closed.add(shown.finding.title);
         }
         if (!isComplete) await fixture.runs.create({ ...last, state: 'cancelled' } as Run);
       }
       const rows = (await trendOf(fixture, last as Run)).toReversed();
-      for (const [at, { reported, settled: known, unexplained, review }] of rows.entries()) {
+      for (const [at, { reported, closed: known, unexplained, review }] of rows.entries()) {
         assert.equal(review, 0);
         const seen = new Set(steps.slice(0, at + 1).flatMap(({ reports }) => reports));
-        const unjudged = [...seen].filter((title) => !settled.has(title)).length;
+        const unjudged = [...seen].filter((title) => !closed.has(title)).length;
         assert.equal(reported - known + unexplained, unjudged, `After run ${String(at + 1)}`);
       }
     }),

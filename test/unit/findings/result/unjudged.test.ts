@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ShownFinding } from '../../../../src/core/findings/shownFinding.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
-import { dayAfter, isSettled, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
+import { dayAfter, isClosed, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import type { BranchState } from '../../../../src/core/findings/view/branchChanges.ts';
 import { applyFilter, toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -65,13 +65,13 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const fixture = await setUpFindings(t, 'shop');
       const { store, runs } = fixture;
-      /** The vulnerability of each finding, its reported keys, and the settled keys. */
+      /** The vulnerability of each finding, its reported keys, and the closed keys. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
       /** Vulnerabilities by the names that their reports got. */
       const named = new Map<string, Set<number>>();
       /** Each with its last valid day. */
-      const settled = new Map<string, string>();
+      const closed = new Map<string, string>();
       let today = dayAfter(Date.now());
       let shift = 0;
       const reported = new Set<number>();
@@ -110,12 +110,12 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
             for (const earlier of named.get(name) ?? []) keys[earlier]?.add(keyOf(each));
           reported.add(at);
         }
-        const isVisible = ({ triage }: ShownFinding): boolean => !isSettled(triage.state);
+        const isVisible = ({ triage }: ShownFinding): boolean => !isClosed(triage.state);
         const visible = (): readonly ShownFinding[] => {
           const all = [...store.all(), ...store.absent()];
           const display = { minimumSeverity: 'none', hideTriaged: true } as const;
           const predicate = toPredicate(filter, branch);
-          const { displayed, passing, settled: hidden } = applyFilter(all, display, predicate);
+          const { displayed, passing, closed: hidden } = applyFilter(all, display, predicate);
           const others = { ...filter, changedOnBranch: false };
           assert.deepEqual(passing, displayed.filter(toPredicate(others)));
           assert.equal(displayed.length + hidden, all.length);
@@ -128,9 +128,9 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
           const until =
             state === 'acceptedRisk' && days !== undefined ? dayAfter(Date.now(), shift + days) : undefined;
           await store.setTriage([chosen], state, 'because', { until });
-          const former = settled.get(keyOf(chosen)) ?? '';
+          const former = closed.get(keyOf(chosen)) ?? '';
           const last = until ?? '9999';
-          if (isSettled(state)) settled.set(keyOf(chosen), former > last ? former : last);
+          if (isClosed(state)) closed.set(keyOf(chosen), former > last ? former : last);
         }
         await fixture.passDays(later);
         shift += later;
@@ -138,7 +138,7 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
         if (!isComplete) continue;
         for (const at of reported) {
           const own = sameAs(at, keys);
-          const isJudged = [...own].some((key) => (settled.get(key) ?? '') >= today);
+          const isJudged = [...own].some((key) => (closed.get(key) ?? '') >= today);
           const isThere = visible().some(
             (each) =>
               truth.get(`${each.run.id} ${String(each.finding.index)}`) === at || own.has(keyOf(each)),

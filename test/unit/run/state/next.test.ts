@@ -11,7 +11,7 @@ const missing = { name: 'findings', failure: { kind: 'timeout' } as const };
 
 const changed = (run: Run, change: object): Run => ({ ...run, ...change });
 /** An ended run that was shown, and of which nothing is left to remove. */
-const settled = (change: object = {}): Run =>
+const closed = (change: object = {}): Run =>
   changed(runOf.succeeded, {
     noticeDue: false,
     archivesRemovedAt: 1,
@@ -42,24 +42,24 @@ const table: readonly Row[] = [
   ['collecting, one artifact is here', changed(runOf.collecting, { artifacts: [here] }), ['download']],
   ['collecting, all is here', changed(runOf.collecting, { artifacts: [here, missing] }), ['workOut']],
   // An ended run.
-  ['succeeded', settled(), []],
-  ['succeeded, not shown', settled({ noticeDue: true }), ['announce']],
+  ['succeeded', closed(), []],
+  ['succeeded, not shown', closed({ noticeDue: true }), ['announce']],
   [
     'succeeded, with archives and uploads',
-    settled({ archivesRemovedAt: undefined, artifacts: [here], targets: [{ ...target, upload }] }),
+    closed({ archivesRemovedAt: undefined, artifacts: [here], targets: [{ ...target, upload }] }),
     ['removeArchives', 'removeUploads'],
   ],
   [
     'succeeded, with archives, without all results',
-    settled({ archivesRemovedAt: undefined, artifacts: [here, missing] }),
+    closed({ archivesRemovedAt: undefined, artifacts: [here, missing] }),
     [],
   ],
   [
     'with archives, but no record',
-    settled({ archivesRemovedAt: undefined, artifacts: [here], lacksRecord: true }),
+    closed({ archivesRemovedAt: undefined, artifacts: [here], lacksRecord: true }),
     [],
   ],
-  ['succeeded, source kept', settled({ targets: [{ ...target, upload }] }), [], { deletesSource: false }],
+  ['succeeded, source kept', closed({ targets: [{ ...target, upload }] }), [], { deletesSource: false }],
   ['imported', runOf.imported, []],
 ];
 

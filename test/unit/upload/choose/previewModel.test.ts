@@ -53,7 +53,7 @@ function stage() {
       unreadRules: [],
       unreadIndexes: [],
     });
-    await settled();
+    await closed();
   };
   const checkEnds = async (...found: readonly Suspicion[]): Promise<void> => {
     const last = checks.at(-1);
@@ -62,7 +62,7 @@ function stage() {
       return [path, { suspicions, sha256: path }] as const;
     });
     last?.resolve(new Map(results));
-    await settled();
+    await closed();
   };
   return {
     preview,
@@ -76,7 +76,7 @@ function stage() {
   };
 }
 
-function settled(): Promise<void> {
+function closed(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

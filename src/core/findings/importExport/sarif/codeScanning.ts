@@ -3,7 +3,7 @@ import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { mainLocationsOf, type Location } from '../../finding.ts';
 import { readUploaded } from '../../location/sentFiles.ts';
 import type { DetailedFinding, ShownFinding, ShownRun } from '../../shownFinding.ts';
-import { isSettled, needsNote } from '../../triage/triage.ts';
+import { isClosed, needsNote } from '../../triage/triage.ts';
 import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
 import { type ExportTool, locationIn, type LogFolder, sourceRoot, toLog } from './sarif.ts';
 
@@ -16,15 +16,15 @@ export interface Upload {
   readonly closed: readonly ShownFinding[];
 }
 
-/** An absent finding is listed too, unless a user settled it or its code changed. */
+/** An absent finding is listed too, unless a user closed it or its code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
-  const unsettled = absent.filter(({ triage }) => !isSettled(triage.state));
+  const open = absent.filter(({ triage }) => !isClosed(triage.state));
   return {
     listed: [
       ...shown.filter(({ triage }) => !needsNote(triage.state)),
-      ...unsettled.filter(({ verdict }) => verdict !== 'codeChanged'),
+      ...open.filter(({ verdict }) => verdict !== 'codeChanged'),
     ],
-    closed: unsettled.filter(({ verdict }) => verdict === 'codeChanged'),
+    closed: open.filter(({ verdict }) => verdict === 'codeChanged'),
   };
 }
 
