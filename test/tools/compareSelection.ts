@@ -16,7 +16,7 @@ if (folder === undefined) {
 
 const start = performance.now();
 const surroundings = { home: gitHome(), env: process.env };
-const { root, files, leftOut } = await selectFiles(folder, {
+const { root, files, excluded } = await selectFiles(folder, {
   exclude: [],
   includeNestedRepositories: false,
   surroundings,
@@ -27,7 +27,7 @@ const { files: gits, ms: gitMs } = gitSelects(root);
 
 /** What we exclude by policy although git lists it. */
 const policy = new Map(
-  leftOut.flatMap(({ path, reason }) => (isPolicy(reason) ? [[path, describe(reason)] as const] : [])),
+  excluded.flatMap(({ path, reason }) => (isPolicy(reason) ? [[path, describe(reason)] as const] : [])),
 );
 const missing: string[] = [];
 const byPolicy: string[] = [];

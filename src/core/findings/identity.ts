@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { compact, isLeftOut, splitLines } from './drift/lineText.ts';
+import { compact, isElision, splitLines } from './drift/lineText.ts';
 import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts';
 import type { UploadPath } from './location/resolver.ts';
 
@@ -126,7 +126,7 @@ const minQuote = 6;
  */
 export function quoteKeyOf(snippet = ''): string {
   const lines = splitLines(snippet.slice(0, maxSnippet))
-    .filter((line) => !isLeftOut(line))
+    .filter((line) => !isElision(line))
     .map(compact);
   const isCode = (line: string): boolean => /[\p{L}\p{N}]/u.test(line);
   const core = lines.slice(lines.findIndex(isCode), lines.findLastIndex(isCode) + 1).join('');

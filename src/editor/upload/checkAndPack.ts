@@ -141,7 +141,7 @@ async function askAboutSecrets(prepared: readonly Prepared[], choices: UploadCho
     exclude,
     oneByOne,
   );
-  if (choice === exclude) await choices.decide(undecided, 'leaveOut');
+  if (choice === exclude) await choices.decide(undecided, 'exclude');
   if (choice === oneByOne) return decideOneByOne(undecided, choices);
   return choice === exclude;
 }
@@ -179,7 +179,7 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
     },
   );
   if (picked === undefined) return false;
-  await choices.decide(undecided, 'leaveOut');
+  await choices.decide(undecided, 'exclude');
   await choices.decide(
     picked.flatMap(({ suspicions }) => suspicions),
     'send',

@@ -80,7 +80,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
   const undo = t('Undo');
   const isNew = excluded.some(
     ({ addedLines, before, paths }) =>
-      addedLines.length > 0 || paths.some((path) => before[path] !== 'leaveOut'),
+      addedLines.length > 0 || paths.some((path) => before[path] !== 'exclude'),
   );
   if ((await showInformation(message, ...(isNew ? [undo] : []))) !== undo) return;
   const changedFiles: string[] = [];

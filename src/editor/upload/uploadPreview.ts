@@ -94,7 +94,7 @@ async function choose({ about }: PreviewNode, isUploaded: boolean, choices: Uplo
   if (about === undefined) return;
   const { folder, path, reason } = about;
   const isIgnored = reason?.kind === 'ignored' || reason?.kind === 'ignoredButTracked';
-  if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isUploaded ? 'send' : 'leaveOut');
+  if (reason?.kind === 'secret') await choices.decide(reason.suspicions, isUploaded ? 'send' : 'exclude');
   else await choices.change(folder, (current) => withChosen(current, path, { isUploaded, isIgnored }));
 }
 

@@ -50,14 +50,14 @@ function rootsOf(shown: readonly Prepared[]): PreviewNode[] {
 }
 
 function groupsOf(prepared: Prepared): PreviewNode[] {
-  const leftOut = formatNumber(prepared.selection.leftOut.length);
+  const excluded = formatNumber(prepared.selection.excluded.length);
   return [
     {
       item: line(t('To be uploaded'), Expanded, sizeOf(prepared), new vscode.ThemeIcon('cloud-upload')),
       children: () => levelOf(prepared),
     },
     {
-      item: line(t('Excluded'), Expanded, leftOut, new vscode.ThemeIcon('exclude')),
+      item: line(t('Excluded'), Expanded, excluded, new vscode.ThemeIcon('exclude')),
       children: () => reasonsOf(prepared),
     },
   ];
@@ -72,12 +72,12 @@ function levelOf(prepared: Prepared, folder?: FolderSum): PreviewNode[] {
 }
 
 function reasonsOf(prepared: Prepared): PreviewNode[] {
-  const { leftOut, unreadRules, unreadIndexes } = prepared.selection;
-  const groups = Map.groupBy(leftOut, ({ reason }) => reasonLabel(reason));
+  const { excluded, unreadRules, unreadIndexes } = prepared.selection;
+  const groups = Map.groupBy(excluded, ({ reason }) => reasonLabel(reason));
   return [
     ...[...groups].map(([label, items]) => ({
       item: line(label, Collapsed, formatNumber(items.length)),
-      children: () => capped(items.map((item) => () => leftOutNode(prepared, item))),
+      children: () => capped(items.map((item) => () => excludedNode(prepared, item))),
     })),
     ...(unreadRules.length === 0 ? [] : [unreadRulesNode(unreadRules)]),
     ...(unreadIndexes.length === 0 ? [] : [unreadIndexesNode(unreadIndexes)]),
@@ -121,7 +121,7 @@ function fileNode(prepared: Prepared, { path, bytes, isLfsPointer }: SelectedFil
   return { item: withCheckbox(item, true, path), about: { folder: prepared.folder, path } };
 }
 
-function leftOutNode(prepared: Prepared, { path, reason }: NotUploaded): PreviewNode {
+function excludedNode(prepared: Prepared, { path, reason }: NotUploaded): PreviewNode {
   const item = line(visibleName(path), None, detailOf(reason));
   item.tooltip = `${visibleName(path)}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
   return {
@@ -255,7 +255,7 @@ function withCheckbox(item: vscode.TreeItem, isUploaded: boolean, path: string):
     ? t('Included in the upload. To exclude it, clear the checkbox.')
     : t('Excluded. To upload it anyway, select the checkbox.');
   item.checkboxState = toCheckbox(isUploaded, visibleName(path), tooltip);
-  item.contextValue = isUploaded ? 'uploaded' : 'leftOut';
+  item.contextValue = isUploaded ? 'uploaded' : 'excluded';
   return item;
 }
 

@@ -118,8 +118,8 @@ export async function confirmUpload(
   }
 }
 
-function trackedIn({ leftOut }: UploadSelection): string[] {
-  return leftOut.flatMap(({ path, reason }) => (reason.kind === 'ignoredButTracked' ? [path] : []));
+function trackedIn({ excluded }: UploadSelection): string[] {
+  return excluded.flatMap(({ path, reason }) => (reason.kind === 'ignoredButTracked' ? [path] : []));
 }
 
 async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
@@ -215,8 +215,8 @@ export function describeUploadedSecrets(suspicions: readonly Suspicion[]): strin
   return [`${label}\n${describeSuspicions(suspicions)}`];
 }
 
-export function unreadableIn({ leftOut }: UploadSelection): string[] {
-  return leftOut.flatMap(({ path, reason }) => (isUnread(reason) ? [path] : []));
+export function unreadableIn({ excluded }: UploadSelection): string[] {
+  return excluded.flatMap(({ path, reason }) => (isUnread(reason) ? [path] : []));
 }
 
 export function describeUnpacked(paths: readonly string[], total = paths.length): string[] {

@@ -6,7 +6,7 @@ import { openPromise, type Entry as ZipEntry, type ZipFile } from 'yauzl';
 
 export type ArchiveType = 'zip' | 'tar_gz';
 
-/** One file of an archive; `content` is left out above the size that is analysed. */
+/** One file of an archive; `content` is excluded above the size that is analysed. */
 export interface ArchiveEntry {
   readonly path: string;
   readonly bytes: number;

@@ -69,7 +69,7 @@ test('a link to a command has an ellipsis where the title of the command has one
   }
 });
 
-test('docs/testing.md has a row for each layer of npm test, and the docs name the layer that it leaves out', () => {
+test('docs/testing.md has a row for each layer of npm test, and the docs name the layer that it excludes', () => {
   const source = read('test/run.ts');
   const [, onlyNamed = ''] = /const onlyNamed = '(\w+)'/.exec(source) ?? [];
   const [, order = ''] = /const order = \[\n([^]+?)\n\];/.exec(source) ?? [];

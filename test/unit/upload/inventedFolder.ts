@@ -21,7 +21,7 @@ export function selection(paths: readonly string[]): Selection {
   return {
     root: '/invented',
     files,
-    leftOut: [],
+    excluded: [],
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     unreadRules: [],
     unreadIndexes: [],

@@ -14,8 +14,8 @@ export async function paths(at: TestTree, more: Partial<SelectOptions> = {}): Pr
 }
 
 /** The excluded paths, one line each with the reason. */
-export async function leftOut(at: TestTree, more: Partial<SelectOptions> = {}): Promise<string[]> {
-  return (await select(at, more)).leftOut.map(({ path, reason }) => {
+export async function excluded(at: TestTree, more: Partial<SelectOptions> = {}): Promise<string[]> {
+  return (await select(at, more)).excluded.map(({ path, reason }) => {
     switch (reason.kind) {
       case 'ignoredButTracked':
         return `${path}: tracked, ${ruleName(reason.rule)}`;

@@ -40,9 +40,9 @@ export async function named(
   folder = at.root,
   more: Partial<SelectOptions> = {},
 ): Promise<{ tracked: string[]; problems: string[] }> {
-  const { leftOut, unreadIndexes } = await selectFiles(folder, options(at, more));
+  const { excluded, unreadIndexes } = await selectFiles(folder, options(at, more));
   return {
-    tracked: leftOut.flatMap(({ path, reason }) => (reason.kind === 'ignoredButTracked' ? [path] : [])),
+    tracked: excluded.flatMap(({ path, reason }) => (reason.kind === 'ignoredButTracked' ? [path] : [])),
     problems: unreadIndexes.map(({ file, problem }) => `${file}: ${problem}`),
   };
 }

@@ -5,7 +5,7 @@ import {
   compact,
   findBlocks,
   indexText,
-  isLeftOut,
+  isElision,
   type LineRange,
   minPartLength,
   rangeOf,
@@ -63,7 +63,7 @@ function partsOf(quote: string): readonly (readonly string[])[] {
   const parts: string[][] = [[]];
   for (const line of splitLines(quote).map(compact)) {
     if (line === '') continue;
-    if (isLeftOut(line)) parts.push([]);
+    if (isElision(line)) parts.push([]);
     else parts.at(-1)?.push(line);
   }
   return parts;

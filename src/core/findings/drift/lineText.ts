@@ -31,8 +31,8 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** A line of dots stands for lines that a quote leaves out. */
-export function isLeftOut(line: string): boolean {
+/** A line of dots stands for lines that a quote excludes. */
+export function isElision(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 

@@ -100,7 +100,7 @@ export function findUploaded(targets: Targets, uploaded: UploadedFiles, location
   return { uploadedFile, uploadPathOf };
 }
 
-/** Paths that would lead out of a folder are left out. */
+/** Paths that would lead out of a folder are excluded. */
 function searchUploaded(
   files: ReadonlyMap<string, UploadedFile>,
   names: readonly string[],

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../json.ts';
 import { clip, codeBlock, codeSpan } from '../../visibleText.ts';
-import { isLeftOut } from '../drift/lineText.ts';
+import { isElision } from '../drift/lineText.ts';
 import { toLineRange } from './pathText.ts';
 
 /** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
@@ -110,7 +110,7 @@ function withoutNumbers(lines: readonly string[], startLine = 0): readonly strin
   let [next, mayLeap] = [isAnyNumber ? 0 : startLine, isAnyNumber];
   const code: string[] = [];
   for (const line of lines) {
-    if (isLeftOut(line) && next > 0) {
+    if (isElision(line) && next > 0) {
       code.push(line);
       mayLeap = true;
       continue;

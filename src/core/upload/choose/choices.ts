@@ -1,7 +1,7 @@
 import type { SelectedFile } from '../select/selection.ts';
 
 /** `include`: although rules exclude it. `restore`: although the user excluded a folder above it. */
-type Choice = 'include' | 'leaveOut' | 'restore';
+type Choice = 'include' | 'exclude' | 'restore';
 
 /** By relative path, a folder's with `/` at the end. A choice outweighs those for folders above. */
 export type PathChoices = Readonly<Record<string, Choice>>;
@@ -10,14 +10,14 @@ export function includedBy(choices: PathChoices): string[] {
   return Object.keys(choices).filter((path) => choices[path] === 'include');
 }
 
-export function leavingOut(choices: PathChoices): (path: string) => boolean {
+export function excluding(choices: PathChoices): (path: string) => boolean {
   const choiceFor = new Map(Object.entries(choices));
   if (choiceFor.size === 0) return () => false;
   return (path) => {
     let nearest = path;
     while (nearest !== '' && !choiceFor.has(nearest))
       nearest = nearest.slice(0, nearest.lastIndexOf('/', nearest.length - 2) + 1);
-    return choiceFor.get(nearest) === 'leaveOut';
+    return choiceFor.get(nearest) === 'exclude';
   };
 }
 
@@ -43,7 +43,7 @@ export function withChosen(
 ): PathChoices {
   const { [path]: choice, ...others } = choices;
   if (isUploaded && isIgnored) return { ...others, [path]: 'include' };
-  if (isUploaded) return leavingOut(others)(path) ? { ...others, [path]: 'restore' } : others;
+  if (isUploaded) return excluding(others)(path) ? { ...others, [path]: 'restore' } : others;
   return choice === 'include' ? others : withExcluded(others, [path]);
 }
 
@@ -55,12 +55,12 @@ export function withIncluded(choices: PathChoices, paths: readonly string[]): Pa
 export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
-    ...Object.entries(choices).filter(([path, choice]) => choice === 'leaveOut' || !isExcluded(path)),
-    ...paths.map((path) => [path, 'leaveOut'] as const),
+    ...Object.entries(choices).filter(([path, choice]) => choice === 'exclude' || !isExcluded(path)),
+    ...paths.map((path) => [path, 'exclude'] as const),
   ]);
 }
 
-/** Undoes an exclusion with the choices `before` it for these paths and below. What was left out since stays out. */
+/** Undoes an exclusion with the choices `before` it for these paths and below. What was excluded since are excluded. */
 export function withoutExcluded(
   current: PathChoices,
   paths: readonly string[],
@@ -70,7 +70,7 @@ export function withoutExcluded(
   return Object.fromEntries([
     ...Object.entries(before).filter(([path]) => isExcluded(path)),
     ...Object.entries(current).filter(([path, choice]) =>
-      choice === 'leaveOut' ? !paths.includes(path) : !isExcluded(path),
+      choice === 'exclude' ? !paths.includes(path) : !isExcluded(path),
     ),
   ]);
 }

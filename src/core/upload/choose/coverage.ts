@@ -26,13 +26,13 @@ export function isUnread({ kind }: NotUploadedReason): boolean {
 }
 
 export function toCoverage(
-  { files, leftOut, unreadIndexes }: Pick<UploadSelection, 'files' | 'leftOut' | 'unreadIndexes'>,
+  { files, excluded, unreadIndexes }: Pick<UploadSelection, 'files' | 'excluded' | 'unreadIndexes'>,
   uploaded: number,
   unpacked: number,
 ): Coverage {
   const coverage = { uploaded, excluded: {} as Record<string, number>, excludedFolders: 0, unpacked };
   const lfsPointers = countLfsPointers(files);
-  for (const { path, reason } of leftOut) {
+  for (const { path, reason } of excluded) {
     if (isUnread(reason)) coverage.unpacked += 1;
     else {
       coverage.excluded[reason.kind] = (coverage.excluded[reason.kind] ?? 0) + 1;

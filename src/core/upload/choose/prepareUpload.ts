@@ -2,12 +2,12 @@ import type { ManifestEntry } from '../archive/packing.ts';
 import type { SecretCheck } from '../secrets/checkSecrets.ts';
 import type { Suspicion } from '../secrets/scanFile.ts';
 import type { Reason, SelectedFile, Selection } from '../select/selection.ts';
-import { type PathChoices, includedBy, leavingOut } from './choices.ts';
+import { type PathChoices, includedBy, excluding } from './choices.ts';
 
-export type SecretDecision = 'send' | 'leaveOut';
+export type SecretDecision = 'send' | 'exclude';
 
 export interface SecretRules {
-  /** `block`: files with undecided suspicions are left out. */
+  /** `block`: files with undecided suspicions are excluded. */
   readonly mode: 'block' | 'warn' | 'off';
   readonly decisionOf: (sha256: string) => SecretDecision | undefined;
 }
@@ -23,12 +23,12 @@ export interface NotUploaded {
   readonly reason: NotUploadedReason;
 }
 
-/** A selection after choices and the credential check; what these leave out is at the end of `leftOut`. */
-export interface UploadSelection extends Omit<Selection, 'leftOut'> {
-  readonly leftOut: readonly NotUploaded[];
+/** A selection after choices and the credential check; what these exclude is at the end of `leftOut`. */
+export interface UploadSelection extends Omit<Selection, 'excluded'> {
+  readonly excluded: readonly NotUploaded[];
 }
 
-/** What does not depend on what a user leaves out. */
+/** What does not depend on what a user excludes. */
 interface KnownFiles<F> {
   readonly folder: F;
   /** The files that ignore files and settings allow, and those that `include` adds. */
@@ -116,7 +116,7 @@ export function applyChoices<F>(
   choices: PathChoices,
   { mode, decisionOf }: SecretRules,
 ): Prepared<F> {
-  const isLeftOut = leavingOut(choices);
+  const isExcluded = excluding(choices);
   const files: SelectedFile[] = [];
   const chosen: NotUploaded[] = [];
   const suspected: NotUploaded[] = [];
@@ -126,7 +126,7 @@ export function applyChoices<F>(
   // A single pass: a user waits for it.
   for (const file of selected.files) {
     const { path } = file;
-    if (isLeftOut(path)) {
+    if (isExcluded(path)) {
       chosen.push({ path, reason: { kind: 'choice' } });
       continue;
     }
@@ -139,7 +139,7 @@ export function applyChoices<F>(
     } else if (check.suspicions.length > 0) {
       const decision = decisionOf(check.sha256);
       if (decision === undefined) undecided.push(...check.suspicions);
-      if (decision === 'leaveOut' || (decision === undefined && mode === 'block'))
+      if (decision === 'exclude' || (decision === undefined && mode === 'block'))
         reason = { kind: 'secret', suspicions: check.suspicions };
     }
     if (reason === undefined) {
@@ -147,12 +147,12 @@ export function applyChoices<F>(
       bytes += file.bytes;
     } else suspected.push({ path, reason });
   }
-  const leftOut = [...selected.leftOut, ...chosen, ...suspected];
-  const selection = { ...selected, files, bytes, leftOut };
+  const excluded = [...selected.excluded, ...chosen, ...suspected];
+  const selection = { ...selected, files, bytes, excluded };
   return { folder, selected, include, checks, choices, selection, undecided, unchecked };
 }
 
-/** After so many packings, files that change between check and packing are left out. */
+/** After so many packings, files that change between check and packing are excluded. */
 export const maxPackings = 3;
 
 /**

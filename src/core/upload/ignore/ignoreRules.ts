@@ -65,7 +65,7 @@ export class IgnoreRules {
     this.#disabled = disabled;
   }
 
-  /** The rule that leaves out an entry of the folder; `name` is in git's bytes (`toGitBytes`), with `/` for a folder. */
+  /** The rule that excludes an entry of the folder; `name` is in git's bytes (`toGitBytes`), with `/` for a folder. */
   match(name: string): IgnoreRule | undefined {
     for (const file of this.#files) {
       const found = this.#matching(file, name);
@@ -88,7 +88,7 @@ export class IgnoreRules {
     return new IgnoreRules(this.#ignoreCase, files, this.count, this.#disabled);
   }
 
-  /** Disables the rules that leave out the subfolder `name`, which a user has chosen. */
+  /** Disables the rules that exclude the subfolder `name`, which a user has chosen. */
   withoutMatching(name: string): IgnoreRules {
     const disabled = new Set(this.#disabled);
     const rules = new IgnoreRules(this.#ignoreCase, this.#files, this.count, disabled);

@@ -16,7 +16,7 @@ import {
 } from './repository.ts';
 
 export interface RuleOptions {
-  /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only leaves out more, and none undoes another. */
+  /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only excludes more, and none undoes another. */
   readonly exclude: readonly (readonly string[])[];
   /** The workspace folder above the folder, absolute, whose ignore files apply too. Ignored if the folder is not inside. */
   readonly within?: string | undefined;
@@ -25,9 +25,9 @@ export interface RuleOptions {
 }
 
 /**
- * Rules of one origin, as they apply in one folder. What any layer leaves out is left out; a negated rule (`!`) works inside its layer only. So
- * nothing in a repository brings back what the user's excludes file leaves out. No `.whiteboxignore`, setting or nested repository brings back
- * what git's rules leave out.
+ * Rules of one origin, as they apply in one folder. What any layer excludes is excluded; a negated rule (`!`) works inside its layer only. So
+ * nothing in a repository brings back what the user's excludes file excludes. No `.whiteboxignore`, setting or nested repository brings back
+ * what git's rules exclude.
  */
 export interface RuleLayer {
   readonly rules: IgnoreRules;
@@ -49,12 +49,12 @@ export interface RuleSources {
 
 export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNames' | 'objectFormat'> {
   readonly layers: readonly RuleLayer[];
-  /** The rule that leaves out the top itself, or a folder above it. */
+  /** The rule that excludes the top itself, or a folder above it. */
   readonly ignoredBy: IgnoreRule | undefined;
 }
 
-/** The rule that leaves out the entry `name` (in git's bytes, with `/` for a folder): one of Git's own only if no other does. */
-export function leavesOut(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
+/** The rule that excludes the entry `name` (in git's bytes, with `/` for a folder): one of Git's own only if no other does. */
+export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   let found: IgnoreRule | undefined;
   for (const { rules } of layers) {
     const rule = rules.match(name);
@@ -208,7 +208,7 @@ export async function layersAt(
       lstatSync(join(folder, fileName), { throwIfNoEntry: false }),
     );
     const key = `${toGitBytes(composeNames ? name.normalize('NFC') : name)}/`;
-    ignoredBy ??= leavesOut(layers, key);
+    ignoredBy ??= excludes(layers, key);
     layers = enter(withoutMatching(layers, key), key);
     at = join(at, name);
     const nested = isSame

@@ -27,7 +27,7 @@ interface Names {
   /** Folders by their names in the index, whether on disk or not. */
   readonly submodules: string[];
   /**
-   * Ignore files below the working tree that a sparse checkout leaves out, in folders that are on
+   * Ignore files below the working tree that a sparse checkout excludes, in folders that are on
    * disk.
    */
   readonly skippedRules: string[];

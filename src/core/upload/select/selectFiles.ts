@@ -9,7 +9,7 @@ import {
   enter,
   isGitsOwn,
   layersAt,
-  leavesOut,
+  excludes,
   realFolder,
   type RuleLayer,
   type RuleOptions,
@@ -23,7 +23,7 @@ import { TrackedFiles } from '../ignore/trackedFiles.ts';
 import { answerOf, type FolderCalls, inSlices } from '../../yieldingWork.ts';
 import { isRealPath, isLfsPointer, isUsableName } from '../sourceFile.ts';
 import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
-import type { LeftOut, Reason, SelectedFile, Selection } from './selection.ts';
+import type { Excluded, Reason, SelectedFile, Selection } from './selection.ts';
 
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
@@ -38,7 +38,7 @@ export interface SelectOptions extends RuleOptions {
 /**
  * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index,
  * without links, nested repositories, and what the user's excludes file, `.whiteboxignore` and `exclude`
- * leave out. Starts no process. Throws `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`.
+ * exclude. Starts no process. Throws `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -47,8 +47,8 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   signal?.throwIfAborted();
   const repository = await findRepository(root, surroundings);
   if (root.split(sep).some(isRepositoryData) || (await isInGitFolder(root, repository))) {
-    const leftOut = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
-    return { root, files: [], leftOut, bytes: 0, unreadRules: [], unreadIndexes: [] };
+    const excluded = [{ path: './', reason: { kind: 'repositoryData' } }] as const;
+    return { root, files: [], excluded, bytes: 0, unreadRules: [], unreadIndexes: [] };
   }
   const unreadRules = new Map<string, UnreadRules>();
   const onUnreadRules = (found: UnreadRules): void => void unreadRules.set(found.file, found);
@@ -59,9 +59,9 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const walk = new Walk(root, top, tracked, sources, options);
   await walk.run(top);
   await inSlices(walk.nameSubmodules(), signal);
-  const { files, leftOut, bytes } = walk;
+  const { files, excluded, bytes } = walk;
   const byFile = [...unreadRules.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
-  return { root, files, leftOut, bytes, unreadRules: byFile, unreadIndexes: tracked.unread };
+  return { root, files, excluded, bytes, unreadRules: byFile, unreadIndexes: tracked.unread };
 }
 
 interface Folder {
@@ -69,7 +69,7 @@ interface Folder {
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
-  /** The rule that leaves out this folder, which the walk enters for what a user chose inside. */
+  /** The rule that excludes this folder, which the walk enters for what a user chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
   /** The walk enters it only for files that Git tracks: the folder itself is in `leftOut`. */
   readonly trackedOnly: boolean;
@@ -80,7 +80,7 @@ const sliceMs = 5;
 /** Walks a folder once, in byte order. Synchronous calls with a warm cache take a fraction of a round trip to a thread. */
 class Walk {
   readonly files: SelectedFile[] = [];
-  readonly leftOut: LeftOut[] = [];
+  readonly excluded: Excluded[] = [];
   bytes = 0;
   readonly #root: string;
   readonly #tracked: TrackedFiles;
@@ -117,7 +117,7 @@ class Walk {
 
   async run({ layers, ignoredBy }: TopRules): Promise<void> {
     const trackedOnly = ignoredBy !== undefined && this.#chosen.size === 0;
-    if (trackedOnly) this.#leaveOut('./', this.#byRule('ignored', ignoredBy));
+    if (trackedOnly) this.#exclude('./', this.#byRule('ignored', ignoredBy));
     if (!trackedOnly || (isGitsOwn(ignoredBy) && this.#tracked.hasBelow('')))
       await this.#enter('', this.#root, layers, { ignoredBy, trackedOnly });
     for (let folder = this.#open.at(-1); folder !== undefined; folder = this.#open.at(-1)) {
@@ -139,11 +139,11 @@ class Walk {
 
   /** Names the submodules that are not checked out, after all other paths: their folders are empty or missing. */
   *nameSubmodules(): Generator<undefined, void> {
-    const known = new Set(this.#tracked.submodules.length === 0 ? [] : this.leftOut.map(({ path }) => path));
+    const known = new Set(this.#tracked.submodules.length === 0 ? [] : this.excluded.map(({ path }) => path));
     for (const path of this.#tracked.submodules) {
       yield;
       const isNamed = known.has(path) || !isUsableName(path.slice(0, -1));
-      if (!isNamed && isEmptyFolder(join(this.#root, path))) this.#leaveOut(path, { kind: 'submodule' });
+      if (!isNamed && isEmptyFolder(join(this.#root, path))) this.#exclude(path, { kind: 'submodule' });
     }
   }
 
@@ -167,7 +167,7 @@ class Walk {
     } catch (error) {
       reason = this.#reasonFor(error);
     }
-    if (reason !== undefined && !entered.trackedOnly) this.#leaveOut(path || './', reason);
+    if (reason !== undefined && !entered.trackedOnly) this.#exclude(path || './', reason);
   }
 
   /** With the rules of the folder's ignore files and nested repository; undefined for one that is not wanted. */
@@ -217,18 +217,18 @@ class Walk {
     const path = `${folder.path}${name}${isFolder ? '/' : ''}`;
     if (isRepositoryData(name)) {
       // Git never lists `.git`, so nobody misses it.
-      if (name !== '.git' && !folder.trackedOnly) this.#leaveOut(path, { kind: 'repositoryData' });
+      if (name !== '.git' && !folder.trackedOnly) this.#exclude(path, { kind: 'repositoryData' });
       return undefined;
     }
     // Most people choose nothing, and a look-up of the path takes longer than all the rest.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
-    const own = leavesOut(folder.layers, key);
+    const own = excludes(folder.layers, key);
     const rule = own === undefined || isGitsOwn(own) ? (folder.ignoredBy ?? own) : own;
     const full = `${folder.full}${folder.full.endsWith(sep) ? '' : sep}${name}`;
     const isEntered = rule === undefined || chosen || (isFolder && this.#aboveChosen.has(path));
     if (!isEntered) return this.#visitIgnored(folder, entry, { path, full, rule });
     const reason = reasonByType(path, entry);
-    if (reason !== undefined) this.#leaveOut(path, reason);
+    if (reason !== undefined) this.#exclude(path, reason);
     else if (!isFolder) this.#addFile(path, full);
     else {
       const layers = enter(rule === undefined ? folder.layers : withoutMatching(folder.layers, key), key);
@@ -247,14 +247,14 @@ class Walk {
       isGitsOwn(rule) &&
       (isFolder ? this.#tracked.hasBelow(path) : this.#tracked.has(path)) &&
       reasonByType(path, entry) === undefined;
-    if (isTracked && !isFolder) this.#leaveOut(path, this.#byRule('ignoredButTracked', rule));
-    else if (!trackedOnly) this.#leaveOut(path, this.#byRule('ignored', rule));
+    if (isTracked && !isFolder) this.#exclude(path, this.#byRule('ignoredButTracked', rule));
+    else if (!trackedOnly) this.#exclude(path, this.#byRule('ignored', rule));
     if (!isTracked || !isFolder) return undefined;
     return this.#enter(path, full, enter(layers, entry.key), { ignoredBy: rule, trackedOnly: true });
   }
 
-  #leaveOut(path: string, reason: Reason): void {
-    this.leftOut.push({ path, reason });
+  #exclude(path: string, reason: Reason): void {
+    this.excluded.push({ path, reason });
   }
 
   /** One object for all paths of a rule: there may be very many. */
@@ -269,14 +269,14 @@ class Walk {
       const stat = lstatSync(full, { throwIfNoEntry: false });
       if (stat === undefined) {
         // Windows lists names that are not Unicode with U+FFFD, and finds no file by such a name.
-        if (path.includes('\ufffd')) this.#leaveOut(path, { kind: 'unusableName' });
+        if (path.includes('\ufffd')) this.#exclude(path, { kind: 'unusableName' });
       } else if (stat.isFile()) {
         const file = { path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 } as const;
         this.files.push(isLfsPointer(full, stat.size) ? { ...file, isLfsPointer: true } : file);
         this.bytes += stat.size;
-      } else this.#leaveOut(path, { kind: stat.isSymbolicLink() ? 'link' : 'special' });
+      } else this.#exclude(path, { kind: stat.isSymbolicLink() ? 'link' : 'special' });
     } catch (error) {
-      this.#leaveOut(path, { kind: 'unreadable', code: systemCode(error) ?? 'EIO' });
+      this.#exclude(path, { kind: 'unreadable', code: systemCode(error) ?? 'EIO' });
     }
   }
 }

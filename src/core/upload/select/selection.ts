@@ -17,14 +17,14 @@ export function countLfsPointers(files: readonly SelectedFile[]): number {
 
 export type Reason =
   | { readonly kind: 'ignored'; readonly rule: IgnoreRule }
-  /** A file that Git tracks and that only rules of Git's own (`isGitsOwn`) leave out. */
+  /** A file that Git tracks and that only rules of Git's own (`isGitsOwn`) exclude. */
   | { readonly kind: 'ignoredButTracked'; readonly rule: IgnoreRule }
   | { readonly kind: 'link' }
   | { readonly kind: 'special' }
   | { readonly kind: 'nestedRepository' }
   /** A submodule that is not checked out. */
   | { readonly kind: 'submodule' }
-  /** `file`: an ignore file that cannot be read, for which its whole folder is left out. */
+  /** `file`: an ignore file that cannot be read, for which its whole folder is excluded. */
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
   /** Not UTF-8, or unsafe to unpack on another system. */
   | { readonly kind: 'unusableName' }
@@ -39,7 +39,7 @@ export type Reason =
  * A path that is not uploaded. A folder's path ends in `/` and includes all that the folder holds, but files there that
  * Git tracks follow it; the root is `./`.
  */
-export interface LeftOut {
+export interface Excluded {
   readonly path: string;
   readonly reason: Reason;
 }
@@ -49,7 +49,7 @@ export interface Selection {
   /** Absolute and free of links. */
   readonly root: string;
   readonly files: readonly SelectedFile[];
-  readonly leftOut: readonly LeftOut[];
+  readonly excluded: readonly Excluded[];
   readonly bytes: number;
   /** Ordered by file. */
   readonly unreadRules: readonly UnreadRules[];

@@ -61,7 +61,7 @@ describe('files that the user excludes from uploads', () => {
     const here: PathChoices = {
       'kept.txt': 'include',
       'dist/': 'include',
-      'old/': 'leaveOut',
+      'old/': 'exclude',
       'old/kept': 'restore',
     };
 
@@ -94,7 +94,7 @@ describe('files that the user excludes from uploads', () => {
     it('replaces an earlier inclusion by name, with one line and one message for the selection', async () => {
       await exclude('kept.txt', 'other.txt');
       assert.match(await readFile(ignoreFile, 'utf8'), /^(?:#.*\n)+\/kept\.txt\n\/other\.txt\n$/);
-      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut', 'other.txt': 'leaveOut' });
+      assert.deepEqual(now(), { ...here, 'kept.txt': 'exclude', 'other.txt': 'exclude' });
       assert.deepEqual(
         messages.shown.map(({ text, buttons }) => [text, buttons]),
         [
@@ -124,7 +124,7 @@ describe('files that the user excludes from uploads', () => {
         messages.shown.at(-1)?.text ?? '',
         /^Exclusions weren’t undone in files that have changed/,
       );
-      assert.deepEqual(now(), { ...here, 'kept.txt': 'leaveOut' });
+      assert.deepEqual(now(), { ...here, 'kept.txt': 'exclude' });
     });
   });
 });

@@ -39,7 +39,7 @@ describe('the question before an upload', () => {
     } as const;
     assert.equal(describeSuspicions([suspicion]), 'a\\u{202E}txt.exe\\u{000A}Size: 0  invented  k\\u{202E}…');
     const omitted = Array.from({ length: 12 }, (_, index) => `${name}${String(index)}`);
-    const coverage = toCoverage({ files: [], leftOut: [], unreadIndexes: [] }, 5, 200);
+    const coverage = toCoverage({ files: [], excluded: [], unreadIndexes: [] }, 5, 200);
     const run = {
       ...ended,
       targets: [{ ...target!, name: 'b\u202Eb', archive: { ...archive, omitted }, coverage }],
@@ -53,7 +53,7 @@ describe('the question before an upload', () => {
 
   it('F22 F23 F167 names unreadable files, and counts choices, secrets, and files that Git tracks separately', async () => {
     const index = { file: '.git/index', problem: 'split' } as const;
-    const leftOut = [
+    const excluded = [
       ['locked.txt', { kind: 'unreadable', code: 'EBUSY' }],
       ['gone.txt', { kind: 'unreadable', code: 'vanished' }],
       ['swapped/', { kind: 'outsideRoot' }],
@@ -64,9 +64,9 @@ describe('the question before an upload', () => {
       ['z', { kind: 'ignoredButTracked', rule }],
     ].map(([name, reason]) => ({ path: name, reason }));
     const files = [{ path: 'a', bytes: 0, mode: 0o644, isLfsPointer: true }] as const;
-    const coverage = toCoverage({ files, leftOut: leftOut as NotUploaded[], unreadIndexes: [index] }, 1, 0);
+    const coverage = toCoverage({ files, excluded: excluded as NotUploaded[], unreadIndexes: [index] }, 1, 0);
     const run = { ...ended, targets: [{ ...target!, archive, coverage }] };
-    await ask(run, { files, leftOut });
+    await ask(run, { files, excluded });
     const detail = messages.shown[0]?.detail ?? '';
     assert.match(detail, /are excluded:\nlocked\.txt\ngone\.txt\nswapped\/\n\n/);
     assert.match(
@@ -184,7 +184,7 @@ async function ask(
   const empty = {
     root: '/invented/shop',
     files: [],
-    leftOut: [],
+    excluded: [],
     bytes: 0,
     unreadRules: [],
     unreadIndexes: [],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { applyChoices } from '../../../../src/core/upload/choose/prepareUpload.ts';
-import type { LeftOut, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
+import type { Excluded, SelectedFile } from '../../../../src/core/upload/select/selection.ts';
 import { createPreparation } from '../../../../src/editor/upload/checkAndPack.ts';
 import { createUploadPreview, type UploadPreview } from '../../../../src/editor/upload/uploadPreview.ts';
 import { type PreviewNode, previewTree } from '../../../../src/editor/upload/uploadPreviewTree.ts';
@@ -24,7 +24,7 @@ const files: SelectedFile[] = [
   { path: 'logo.png', bytes: 128, mode: 0o644, isLfsPointer: true },
 ];
 const rule = { source: 'gitignore', file: '.gitignore', line: 2, pattern: 'dist/' } as const;
-const leftOut: LeftOut[] = [
+const excluded: Excluded[] = [
   { path: 'dist/', reason: { kind: 'ignored', rule } },
   { path: 'dist/app.js', reason: { kind: 'ignoredButTracked', rule } },
   { path: `${hidden}/`, reason: { kind: 'outsideRoot' } },
@@ -48,7 +48,7 @@ describe('the Upload Preview', () => {
     { file: '.gitignore', problem: 'utf16' },
     { file: 'a/.gitignore', problem: 'nul' },
   ] as const;
-  const selected = { root: '/invented', files, leftOut, bytes: 3, unreadRules, unreadIndexes };
+  const selected = { root: '/invented', files, excluded, bytes: 3, unreadRules, unreadIndexes };
   const checks = new Map([
     [hidden, { suspicions: [], sha256: '1' }],
     ['logo.png', { suspicions: [], sha256: '2' }],

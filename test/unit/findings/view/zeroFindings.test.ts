@@ -14,14 +14,14 @@ const reasons = {
   outsideRoot: { kind: 'outsideRoot' },
 } satisfies Partial<Record<NotUploadedReason['kind'], NotUploadedReason>>;
 
-/** Coverage of a folder, of which these paths were left out. */
+/** Coverage of a folder, of which these paths were excluded. */
 function covering(
   uploaded: number,
-  leftOut: readonly (readonly [string, keyof typeof reasons])[] = [],
+  excluded: readonly (readonly [string, keyof typeof reasons])[] = [],
   omitted = 0,
 ): Coverage {
-  const paths = leftOut.map(([path, kind]) => ({ path, reason: reasons[kind] }));
-  return toCoverage({ files: [], leftOut: paths, unreadIndexes: [] }, uploaded, omitted);
+  const paths = excluded.map(([path, kind]) => ({ path, reason: reasons[kind] }));
+  return toCoverage({ files: [], excluded: paths, unreadIndexes: [] }, uploaded, omitted);
 }
 
 function runOver(coverages: readonly (Coverage | undefined)[], changes: object = {}): Run {

@@ -58,7 +58,7 @@ describe('the archives of a run', () => {
     const selected = await selectFiles(fixture.folder, options);
     const excluded = ['lib/', 'own.js'].map((path) => ({ path, reason: { kind: 'choice' as const } }));
     const locked = { path: 'locked', reason: { kind: 'unreadable' as const, code: 'EACCES' } };
-    const selection = { ...selected, leftOut: [...excluded, locked] };
+    const selection = { ...selected, excluded: [...excluded, locked] };
     await rm(gone, { recursive: true });
     const [shop] = (await window.assessment()).targets;
     const run = await window.start({ targets: [{ ...shop!, files: { ...shop!.files!, selection } }] });

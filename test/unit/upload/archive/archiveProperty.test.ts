@@ -71,7 +71,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
             sha256,
           ]);
           assert.deepEqual(found.sort(), planted.sort());
-          assert.equal(selection.leftOut.length, 0);
+          assert.equal(selection.excluded.length, 0);
         } finally {
           tree.remove();
         }

@@ -9,7 +9,7 @@ import {
   type PathChoices,
   type FolderSum,
   includedBy,
-  leavingOut,
+  excluding,
   levelBelow,
   replaceBelow,
   toIgnoreLine,
@@ -31,17 +31,17 @@ function file(name: string, bytes = 1): SelectedFile {
 const selection: Selection = {
   root: '/invented',
   files: [file('a.txt', 1), file('src/b.txt', 2), file('src/deep/c.txt', 4), file('srcs.txt', 8)],
-  leftOut: [],
+  excluded: [],
   bytes: 15,
   unreadRules: [],
   unreadIndexes: [],
 };
 
 test('F5 ignored files that the user includes by name are uploaded, whatever was decided of folders above them', () => {
-  const choices: PathChoices = { 'dist/': 'leaveOut', 'a.js': 'leaveOut' };
+  const choices: PathChoices = { 'dist/': 'exclude', 'a.js': 'exclude' };
   const included = withIncluded(choices, ['dist/one.js', 'dist/two.js']);
   assert.deepEqual(includedBy(included), ['dist/one.js', 'dist/two.js']);
-  assert.deepEqual(['a.js', 'dist/one.js', 'dist/other.js'].map(leavingOut(included)), [true, false, true]);
+  assert.deepEqual(['a.js', 'dist/one.js', 'dist/other.js'].map(excluding(included)), [true, false, true]);
 });
 
 test('a level has its own files, and each folder with the sum below it', () => {
@@ -116,8 +116,8 @@ test('lines are appended to an ignore file once, and can be removed from any pos
 const leaving = { isUploaded: false, isIgnored: false };
 const sending = { isUploaded: true, isIgnored: false };
 
-function leftOut(choices: PathChoices, ...paths: string[]): string[] {
-  return paths.filter(leavingOut(choices));
+function excluded(choices: PathChoices, ...paths: string[]): string[] {
+  return paths.filter(excluding(choices));
 }
 
 /** Choices as `-a` (excluded), `+a` (included again), and `*a` (included although ignored). */
@@ -126,8 +126,8 @@ function choose(steps: string): PathChoices {
   return steps.split(' ').reduce<PathChoices>((choices, step) => withChosen(choices, step.slice(1), kinds[step.charAt(0)] ?? leaving), {});
 } // prettier-ignore
 
-test('the last choice counts for a path and what is below it, and later files of an excluded folder stay out', () => {
-  const cases: readonly (readonly [steps: string, paths: string, leftOut: string])[] = [
+test('the last choice counts for a path and what is below it, and later files of an excluded folder are excluded', () => {
+  const cases: readonly (readonly [steps: string, paths: string, excluded: string])[] = [
     ['-src/ +src/deep/c', 'src/deep/c src/b src/deep/new a', 'src/b src/deep/new'],
     ['-src/ +src/deep/c +src/b +src/deep/d', 'src/b src/deep/d src/new', 'src/new'],
     ['-src/ +src/deep/c -src/deep/c', 'src/deep/c', 'src/deep/c'],
@@ -139,7 +139,7 @@ test('the last choice counts for a path and what is below it, and later files of
     ['-src/a -src/ +src/', 'src/a src/b', 'src/a'],
   ];
   for (const [steps, paths, expected] of cases)
-    assert.equal(leftOut(choose(steps), ...paths.split(' ')).join(' '), expected, steps);
+    assert.equal(excluded(choose(steps), ...paths.split(' ')).join(' '), expected, steps);
   assert.deepEqual(includedBy(choose('-src/ *src/own.log')), ['src/own.log']);
   assert.deepEqual(choose('*build/'), { 'build/': 'include' });
   for (const undone of ['-a +a', '*build/ -build/']) assert.deepEqual(choose(undone), {}, undone);
@@ -150,38 +150,38 @@ test('excluding a path overrides choices below it, and undoing restores them', (
     'dist/': 'include',
     'dist/a': 'include',
     distinct: 'include',
-    'lib/': 'leaveOut',
+    'lib/': 'exclude',
     'lib/x': 'restore',
     'lib/y': 'restore',
   };
   const excluded = withExcluded(before, ['dist/', 'lib/x']);
   assert.deepEqual(excluded, {
     distinct: 'include',
-    'lib/': 'leaveOut',
+    'lib/': 'exclude',
     'lib/y': 'restore',
-    'dist/': 'leaveOut',
-    'lib/x': 'leaveOut',
+    'dist/': 'exclude',
+    'lib/x': 'exclude',
   });
   const since = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
   assert.deepEqual(withoutExcluded(since, ['dist/', 'lib/x'], before), {
     ...before,
-    b: 'leaveOut',
-    'dist/b': 'leaveOut',
+    b: 'exclude',
+    'dist/b': 'exclude',
   });
   const known = withChosen({}, 'a', leaving);
   assert.deepEqual(withoutExcluded(withExcluded(known, ['a']), ['a'], known), known);
   const again = withExcluded(excluded, ['dist/a']);
-  assert.deepEqual(leftOut(withoutExcluded(again, ['dist/', 'lib/x'], before), 'dist/a', 'dist/b'), [
+  assert.deepEqual(excluded(withoutExcluded(again, ['dist/', 'lib/x'], before), 'dist/a', 'dist/b'), [
     'dist/a',
   ]);
 });
 
 test('files named like members of Object.prototype are chosen like others', () => {
   for (const path of ['constructor', '__proto__']) {
-    assert.deepEqual(leftOut({}, path), []);
+    assert.deepEqual(excluded({}, path), []);
     const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as PathChoices;
-    assert.deepEqual(leftOut(left, path, 'x'), [path]);
-    assert.deepEqual(leftOut(withChosen(left, path, sending), path), []);
+    assert.deepEqual(excluded(left, path, 'x'), [path]);
+    assert.deepEqual(excluded(withChosen(left, path, sending), path), []);
     assert.deepEqual(includedBy(withChosen({}, path, { isUploaded: true, isIgnored: true })), [path]);
   }
 });
@@ -189,26 +189,26 @@ test('files named like members of Object.prototype are chosen like others', () =
 test('choices are stored for the workspace folder, and apply to each subfolder by relative path', () => {
   const whole: PathChoices = {
     'app/build/': 'include',
-    'app/src/a': 'leaveOut',
-    'app/src/': 'leaveOut',
-    b: 'leaveOut',
+    'app/src/a': 'exclude',
+    'app/src/': 'exclude',
+    b: 'exclude',
     'app/src/c': 'restore',
   };
   assert.deepEqual(choicesBelow(whole, ''), whole);
   assert.deepEqual(choicesBelow(whole, 'app/'), {
     'build/': 'include',
-    'src/a': 'leaveOut',
-    'src/': 'leaveOut',
+    'src/a': 'exclude',
+    'src/': 'exclude',
     'src/c': 'restore',
   });
-  assert.deepEqual(choicesBelow(whole, 'app/src/'), { a: 'leaveOut', c: 'restore' });
+  assert.deepEqual(choicesBelow(whole, 'app/src/'), { a: 'exclude', c: 'restore' });
   assert.deepEqual(choicesBelow(whole, 'ap/'), {});
 });
 
 test('a choice made in a subfolder keeps those beside and above it', () => {
-  const whole: PathChoices = { 'lib/x': 'include', 'app/': 'leaveOut', 'app/src/a': 'leaveOut' };
+  const whole: PathChoices = { 'lib/x': 'include', 'app/': 'exclude', 'app/src/a': 'exclude' };
   const restored = withChosen(choicesBelow(whole, 'app/src/'), 'a', sending);
-  assert.deepEqual(replaceBelow(whole, 'app/src/', restored), { 'lib/x': 'include', 'app/': 'leaveOut' });
+  assert.deepEqual(replaceBelow(whole, 'app/src/', restored), { 'lib/x': 'include', 'app/': 'exclude' });
   const left = withChosen(choicesBelow(whole, 'app/src/'), 'b', leaving);
-  assert.deepEqual(replaceBelow(whole, 'app/src/', left), { ...whole, 'app/src/b': 'leaveOut' });
+  assert.deepEqual(replaceBelow(whole, 'app/src/', left), { ...whole, 'app/src/b': 'exclude' });
 });

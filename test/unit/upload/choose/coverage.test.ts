@@ -9,7 +9,7 @@ const notUploaded = (path: string, reason: object): NotUploaded => ({
 });
 
 test('F167 excluded paths are counted by reason, and folders once more; unread paths are counted apart', () => {
-  const leftOut = [
+  const excluded = [
     notUploaded('dist/', { kind: 'ignored' }),
     notUploaded('/start', { kind: 'ignored' }),
     notUploaded('old.log', { kind: 'ignoredButTracked' }),
@@ -17,22 +17,22 @@ test('F167 excluded paths are counted by reason, and folders once more; unread p
     notUploaded('locked.ts', { kind: 'unreadable', code: 'EACCES' }),
     notUploaded('out.ts', { kind: 'outsideRoot' }),
   ];
-  assert.deepEqual(toCoverage({ files: [], leftOut, unreadIndexes: [] }, 7, 3), {
+  assert.deepEqual(toCoverage({ files: [], excluded, unreadIndexes: [] }, 7, 3), {
     uploaded: 7,
     excluded: { ignored: 2, ignoredButTracked: 1, secret: 1 },
     excludedFolders: 1,
     unpacked: 5,
   });
   assert.deepEqual(
-    leftOut.map(({ reason }) => isUnread(reason)),
+    excluded.map(({ reason }) => isUnread(reason)),
     [false, false, false, false, true, true],
   );
 });
 
 test('F167 a run says if the files that Git tracks are unknown in one of its folders', () => {
-  const known = toCoverage({ files: [], leftOut: [], unreadIndexes: [] }, 1, 0);
+  const known = toCoverage({ files: [], excluded: [], unreadIndexes: [] }, 1, 0);
   const unknown = toCoverage(
-    { files: [], leftOut: [], unreadIndexes: [{ file: '.git/index', problem: 'split' }] },
+    { files: [], excluded: [], unreadIndexes: [{ file: '.git/index', problem: 'split' }] },
     2,
     0,
   );

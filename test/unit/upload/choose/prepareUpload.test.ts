@@ -15,7 +15,7 @@ const path = fc
   .tuple(fc.array(name, { maxLength: 3 }), name, fc.constantFrom('', '', 'secret', 'locked'))
   .map(([above, own, kind]) => [...above.map((each) => `${each}d`), own + kind].join('/'));
 const step = fc.record({
-  kind: fc.constantFrom('leaveOut', 'leaveOutFolder', 'restore', 'decide'),
+  kind: fc.constantFrom('exclude', 'excludeFolder', 'restore', 'decide'),
   at: fc.nat(30),
 });
 
@@ -32,22 +32,22 @@ test('after any choices the preview equals a new preparation, without reading th
           const [shown] = preview.shown;
           assert.ok(shown);
           const pick = <T>(from: readonly T[]): T | undefined => from[at % Math.max(from.length, 1)];
-          const { files, leftOut } = shown.selection;
-          if (kind === 'leaveOut' || kind === 'leaveOutFolder') {
+          const { files, excluded } = shown.selection;
+          if (kind === 'exclude' || kind === 'excludeFolder') {
             const chosen = pick(files)?.path;
             const above = chosen?.slice(0, chosen.lastIndexOf('/') + 1);
-            const what = kind === 'leaveOut' ? chosen : above;
+            const what = kind === 'exclude' ? chosen : above;
             if (what !== undefined && what !== '')
               folder.choices = withChosen(folder.choices, what, { isUploaded: false, isIgnored: false });
           } else if (kind === 'restore') {
-            const item = pick(leftOut.filter(({ reason }) => reason.kind === 'choice'));
+            const item = pick(excluded.filter(({ reason }) => reason.kind === 'choice'));
             if (item === undefined) continue;
-            const others = leftOut.filter(
+            const others = excluded.filter(
               ({ reason, path: each }) => reason.kind === 'choice' && each !== item.path,
             );
             folder.choices = withChosen(folder.choices, item.path, { isUploaded: true, isIgnored: false });
             await preview.applyChoices();
-            const now = preview.shown[0]?.selection.leftOut ?? [];
+            const now = preview.shown[0]?.selection.excluded ?? [];
             assert.deepEqual(
               now.filter(({ reason }) => reason.kind === 'choice'),
               others,
@@ -56,7 +56,7 @@ test('after any choices the preview equals a new preparation, without reading th
           } else {
             folder.decisions = {
               ...folder.decisions,
-              [at % 2 === 0 ? 'a' : 'b']: at % 3 === 0 ? 'send' : 'leaveOut',
+              [at % 2 === 0 ? 'a' : 'b']: at % 3 === 0 ? 'send' : 'exclude',
             };
           }
           await preview.applyChoices();
@@ -80,7 +80,7 @@ test('after any choices the preview equals a new preparation, without reading th
 
 test("an excluded file is listed as the user's choice and not counted; a folder is no name prefix", () => {
   const all = selection(['a.txt', 'src/b.txt', 'src/deep/c.txt', 'srcs.txt']);
-  const choices: PathChoices = { 'src/': 'leaveOut', 'a.txt': 'leaveOut' };
+  const choices: PathChoices = { 'src/': 'exclude', 'a.txt': 'exclude' };
   const { selection: left } = applyChoices(
     { folder: 'invented', selected: all, include: [], checks: new Map() },
     choices,
@@ -89,7 +89,7 @@ test("an excluded file is listed as the user's choice and not counted; a folder 
   assert.deepEqual(left.files, [file('srcs.txt')]);
   assert.equal(left.bytes, 8);
   assert.deepEqual(
-    left.leftOut.map((each) => [each.path, each.reason.kind]),
+    left.excluded.map((each) => [each.path, each.reason.kind]),
     [
       ['a.txt', 'choice'],
       ['src/b.txt', 'choice'],
@@ -109,11 +109,11 @@ test('the setting decides about suspected secrets; unreadable files are always o
     };
   };
   assert.deepEqual(await outcome('block'), { sent: ['a'], undecided: ['a-secret', 'b-secret'] });
-  assert.deepEqual(await outcome('warn', { a: 'leaveOut' }), {
+  assert.deepEqual(await outcome('warn', { a: 'exclude' }), {
     sent: ['a', 'b-secret'],
     undecided: ['b-secret'],
   });
-  assert.deepEqual(await outcome('block', { b: 'send', a: 'leaveOut' }), {
+  assert.deepEqual(await outcome('block', { b: 'send', a: 'exclude' }), {
     sent: ['a', 'b-secret'],
     undecided: [],
   });
@@ -129,8 +129,8 @@ test('a file excluded before the preview was opened is checked once it is includ
   await preview.applyChoices();
   assert.deepEqual(folder.checked, ['a', 'src/secret']);
   assert.deepEqual(
-    preview.shown.flatMap(({ selection: { leftOut } }) =>
-      leftOut.map((each) => [each.path, each.reason.kind]),
+    preview.shown.flatMap(({ selection: { excluded } }) =>
+      excluded.map((each) => [each.path, each.reason.kind]),
     ),
     [
       ['src/b', 'choice'],

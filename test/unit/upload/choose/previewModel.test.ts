@@ -48,7 +48,7 @@ function stage() {
     selecting.get(folder)?.resolve({
       root: folder,
       files,
-      leftOut: [],
+      excluded: [],
       bytes: files.length,
       unreadRules: [],
       unreadIndexes: [],
@@ -80,8 +80,8 @@ function closed(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const leavingOut = (...paths: string[]): PathChoices =>
-  Object.fromEntries(paths.map((path) => [path, 'leaveOut']));
+const excluding = (...paths: string[]): PathChoices =>
+  Object.fromEntries(paths.map((path) => [path, 'exclude']));
 const token = { path: 'b', kind: 'content', rule: 'invented', line: 1, masked: '…', sha256: '0' } as const;
 
 test('files are shown before the check, and a suspected secret is excluded once found', async () => {
@@ -143,7 +143,7 @@ test('a file excluded during the check is excluded at once and stays excluded', 
   const { preview, choices, checks, shown, selected, checkEnds } = stage();
   const opening = preview.open(['one']);
   await selected('one', ['a', 'b', 'c']);
-  choices['one'] = leavingOut('c');
+  choices['one'] = excluding('c');
   await preview.applyChoices();
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
   await checkEnds(token);
@@ -154,10 +154,10 @@ test('a file excluded during the check is excluded at once and stays excluded', 
 
 test('a file included during the check is checked after the others', async () => {
   const { preview, choices, checks, shown, selected, checkEnds } = stage();
-  choices['one'] = leavingOut('b');
+  choices['one'] = excluding('b');
   const opening = preview.open(['one']);
   await selected('one', ['a', 'b']);
-  choices['one'] = leavingOut();
+  choices['one'] = excluding();
   await preview.applyChoices();
   await checkEnds();
   assert.equal(shown.at(-1), 'one: a b (unchecked)');
@@ -177,7 +177,7 @@ test('a cancelled check marks files as unchecked, and continues after the next c
   cancel();
   await opening;
   assert.equal(shown.at(-1), 'one: a b c (unchecked)');
-  choices['one'] = leavingOut('c');
+  choices['one'] = excluding('c');
   const applying = preview.applyChoices();
   await checkEnds(token);
   await applying;

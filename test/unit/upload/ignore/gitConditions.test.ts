@@ -19,7 +19,7 @@ test('F4 a conditional include always counts: it excludes more, with a note, and
   for (const condition of conditions) {
     const include = `[includeIf "${condition}"]\n\tpath = work-config\n`;
     plant(at.home, { '.gitconfig': `[core]\n\texcludesFile = ~/own-rules\n${include}` });
-    const { files, leftOut } = await select(at);
+    const { files, excluded } = await select(at);
     assert.deepEqual(files.map(({ path }) => path), ['open'], condition); // prettier-ignore
     const from = { source: 'coreExcludesFile', line: 1 } as const;
     const own = { ...from, file: join(at.home, 'own-rules'), pattern: 'never', isConditional: false };
@@ -30,7 +30,7 @@ test('F4 a conditional include always counts: it excludes more, with a note, and
       line: 1,
       pattern: 'here',
     };
-    assert.deepEqual(leftOut, [
+    assert.deepEqual(excluded, [
       { path: 'here', reason: { kind: 'ignored', rule: here } },
       { path: 'never', reason: { kind: 'ignored', rule: own } },
       { path: 'secret', reason: { kind: 'ignored', rule: work } },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leftOut, paths, select } from '../selecting.ts';
+import { excluded, paths, select } from '../selecting.ts';
 import { gitSelects, plant, plantRepository, testTree, testRepository } from '../trees.ts';
 
 const names = [
@@ -73,7 +73,7 @@ test('F16 a folder with a .gitignore that is too large is excluded entirely', as
     'd/e/x': '',
   });
   assert.deepEqual(await paths(at), ['a', 'd/.gitignore']);
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     'b/: unreadable EFBIG b/.gitignore',
     'd/e/: unreadable EFBIG d/e/.gitignore',
   ]);

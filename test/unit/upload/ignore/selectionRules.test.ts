@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { leftOut, paths, sameAsGit } from '../selecting.ts';
+import { excluded, paths, sameAsGit } from '../selecting.ts';
 import { gitSelects, options, plant, plantRepository, testTree, testRepository } from '../trees.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
@@ -23,7 +23,7 @@ test('F1 the deepest rule wins', async (t) => {
     'sub/deeper/.gitignore',
     'sub/keep.log',
   ]);
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     'a.log: gitignore .gitignore:1 *.log',
     'sub/deeper/keep.log: gitignore sub/deeper/.gitignore:1 keep.log',
     'sub/other.log: gitignore .gitignore:1 *.log',
@@ -37,7 +37,7 @@ test('F2 a file below an excluded folder stays excluded', async (t) => {
     'build/.gitignore': '!keep.txt\n',
   });
   assert.deepEqual(await sameAsGit(at), ['.gitignore']);
-  assert.deepEqual(await leftOut(at), ['build/: gitignore .gitignore:1 build/']);
+  assert.deepEqual(await excluded(at), ['build/: gitignore .gitignore:1 build/']);
 });
 
 test('F5 .whiteboxignore and settings exclude more, each with its own negations', async (t) => {
@@ -54,7 +54,7 @@ test('F5 .whiteboxignore and settings exclude more, each with its own negations'
     await paths(at, { exclude: [['data/*', '!y.csv', '!*.md']] }),
     '.whiteboxignore README.md data/y.csv docs/.whiteboxignore docs/b.md'.split(' '),
   );
-  assert.deepEqual(await leftOut(at, { exclude: [['', 'data/*']] }), [
+  assert.deepEqual(await excluded(at, { exclude: [['', 'data/*']] }), [
     'a.md: whiteboxignore .whiteboxignore:1 *.md',
     'data/x.csv: setting :2 data/*',
     'data/y.csv: setting :2 data/*',
@@ -68,7 +68,7 @@ test('F5 the workspace’s pattern list includes nothing that the user’s list 
     ['!key.pem', '!customers/', '*.md'],
   ];
   assert.deepEqual(await paths(at, { exclude }), ['a.js']);
-  assert.deepEqual(await leftOut(at, { exclude }), [
+  assert.deepEqual(await excluded(at, { exclude }), [
     'customers/: setting :2 customers/',
     'key.pem: setting :1 *.pem',
     'notes.md: setting :3 *.md',
@@ -107,13 +107,13 @@ test('F19 in a subfolder of a repository the rules of parent folders apply', asy
     'packages/one/local': '',
   });
   const folder = join(at.root, 'packages/one');
-  const { files, leftOut } = await selectFiles(folder, options(at));
+  const { files, excluded } = await selectFiles(folder, options(at));
   assert.deepEqual(
     files.map(({ path }) => path),
     ['src/gen'],
   );
   assert.deepEqual(
-    leftOut.map(({ path, reason }) => [path, reason.kind === 'ignored' ? reason.rule.file : '']),
+    excluded.map(({ path, reason }) => [path, reason.kind === 'ignored' ? reason.rule.file : '']),
     [
       ['a.o', join(at.root, '.gitignore')],
       ['a.pdf', join(at.root, '.whiteboxignore')],
@@ -133,10 +133,10 @@ test('F19 a folder that its repository ignores is excluded entirely', async (t) 
   });
   const folder = join(at.root, 'out/one');
   assert.deepEqual(gitSelects(at, folder), []);
-  const { files, leftOut } = await selectFiles(folder, options(at));
+  const { files, excluded } = await selectFiles(folder, options(at));
   assert.deepEqual(files, []);
   assert.deepEqual(
-    leftOut.map(({ path }) => path),
+    excluded.map(({ path }) => path),
     ['./'],
   );
   const chosen = await selectFiles(folder, options(at, { include: ['a'] }));

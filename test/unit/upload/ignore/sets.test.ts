@@ -36,8 +36,8 @@ test(
     }
     for (const ignoreCase of [true, false]) {
       plantRepository(at.root, `\tignorecase = ${ignoreCase}\n`);
-      const { leftOut } = await select(at);
-      const ours = leftOut.flatMap(({ path, reason }) => (reason.kind === 'ignored' ? [path] : []));
+      const { excluded } = await select(at);
+      const ours = excluded.flatMap(({ path, reason }) => (reason.kind === 'ignored' ? [path] : []));
       const { stdout } = spawnSync('git', ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'], {
         cwd: at.root,
         env: { PATH: process.env['PATH'], HOME: at.home, GIT_CONFIG_NOSYSTEM: '1' },

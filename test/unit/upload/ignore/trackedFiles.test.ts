@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { leftOut, paths } from '../selecting.ts';
+import { excluded, paths } from '../selecting.ts';
 import { git, gitTracksIgnored, named } from '../tracking.ts';
 import { asNobody, options, type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
@@ -40,7 +40,7 @@ test('F5 F167 ignored files that Git tracks are excluded and named with the rule
   plant(at.root, { '.whiteboxignore': '!kept.log\n!dist/\n' });
   const own = ['.gitignore', '.whiteboxignore', 'app.js'];
   assert.deepEqual(await paths(at, { exclude: [['!kept.log', '!dist/']] }), own);
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     'dist/: gitignore .gitignore:2 dist/',
     'dist/lib/three.js: tracked, gitignore .gitignore:2 dist/',
     'dist/one.js: tracked, gitignore .gitignore:2 dist/',
@@ -64,7 +64,7 @@ test('F167 what .whiteboxignore, settings, or the user’s excludes file exclude
   plant(at.home, { '.config/git/ignore': 'one.js\n' });
   assert.deepEqual(await names(), ['kept.log']);
   plant(at.home, { '.config/git/ignore': '*.log\n' });
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     'dist/: gitignore .gitignore:2 dist/',
     'dist/one.js: tracked, gitignore .gitignore:2 dist/',
     `kept.log: coreExcludesFile ${at.home}/.config/git/ignore:1 *.log`,
@@ -121,7 +121,7 @@ test('F7 a submodule that is not checked out is named, and no other', async (t) 
   plant(at.root, { 'libs/with-files/a.c': '' });
   mkdirSync(join(at.root, 'libs/empty'));
   const names = async (folder = at.root, more = {}): Promise<string[]> =>
-    (await selectFiles(folder, options(at, more))).leftOut.flatMap(({ path, reason }) =>
+    (await selectFiles(folder, options(at, more))).excluded.flatMap(({ path, reason }) =>
       ['submodule', 'nestedRepository'].includes(reason.kind) ? [`${path} ${reason.kind}`] : [],
     );
   const missing = ['dist/lib/own/', 'libs/empty/', 'libs/missing/', 'out/own/'].map(
@@ -141,7 +141,7 @@ test('F7 a submodule that is not checked out is named, and no other', async (t) 
 test('F7 F167 an ignored folder that is another repository is listed once, without the files of either', async (t) => {
   const at = repository(t);
   git(at, ['init', '-q'], join(at.root, 'dist'));
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     'dist/: gitignore .gitignore:2 dist/',
     'kept.log: tracked, gitignore .gitignore:1 *.log',
     'new.log: gitignore .gitignore:1 *.log',
@@ -193,7 +193,7 @@ for (const [what, prepare] of [
   });
 }
 
-test('F168 ignore files that a sparse checkout leaves out, of which Git reads the rules, are named', async (t) => {
+test('F168 ignore files that a sparse checkout excludes, of which Git reads the rules, are named', async (t) => {
   const at = repository(t);
   plant(at.root, {
     'lib/.gitignore': 'x\n',

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { leftOut, paths } from '../selecting.ts';
+import { excluded, paths } from '../selecting.ts';
 import { gitSelects, options, plant, plantRepository, testRepository } from '../trees.ts';
 
 test('F5 an ignored file is excluded with its rule, and only the user can include it', async (t) => {
@@ -23,7 +23,7 @@ test('F5 an ignored file is excluded with its rule, and only the user can includ
     'config.local',
     'dist/a/one.js',
   ]);
-  assert.deepEqual(await leftOut(at, { include: ['dist/a/one.js'] }), [
+  assert.deepEqual(await excluded(at, { include: ['dist/a/one.js'] }), [
     'config.local: gitignore .gitignore:1 config.local',
     'dist/a/two.js: gitignore .gitignore:2 dist/',
     'dist/b.js: gitignore .gitignore:2 dist/',
@@ -55,7 +55,7 @@ test('F5 choosing a folder overrides the rule that excludes it; rules for its co
   const more = { exclude: [['notes.txt']], include: ['build/'] };
   const sent = ['build/app.js', 'build/deep/.gitignore', 'build/deep/build/again', 'build/sample.pem'];
   assert.deepEqual((await paths(at, more)).slice(2), sent);
-  assert.deepEqual(await leftOut(at, more), [
+  assert.deepEqual(await excluded(at, more), [
     'build/customers.csv: whiteboxignore .whiteboxignore:1 customers.csv',
     'build/deep/local: gitignore build/deep/.gitignore:1 local',
     'build/k.pem: gitignore .gitignore:1 *.pem',
@@ -81,7 +81,7 @@ test('F5 choosing a folder below an excluded one overrides the rules of both, an
   });
   const include = ['out/x/web/deep/', 'out/x/web/b.js'];
   assert.deepEqual((await paths(at, { include })).slice(1), ['out/x/web/b.js', 'out/x/web/deep/c.js']);
-  assert.deepEqual(await leftOut(at, { include: ['out/x/'] }), [
+  assert.deepEqual(await excluded(at, { include: ['out/x/'] }), [
     'out/a.js: gitignore .gitignore:2 /out/',
     'out/x/web/b.js: gitignore .gitignore:3 /out/*/web/**',
     'out/x/web/deep/: gitignore .gitignore:3 /out/*/web/**',
@@ -103,13 +103,13 @@ test('F5 choosing a file overrides no rule that a later one negates', async (t) 
     'b/c/b/x': '',
   });
   assert.deepEqual(await paths(at, { include: ['b/'] }), ['.gitignore', 'b/kept/.gitignore']);
-  assert.deepEqual(await leftOut(at, { include: ['b/'] }), [
+  assert.deepEqual(await excluded(at, { include: ['b/'] }), [
     '.whiteboxignore: gitignore .gitignore:1 *',
     'b/c/: whiteboxignore .whiteboxignore:2 c',
     'b/x: gitignore .gitignore:1 *',
   ]);
   plant(at.root, { '.whiteboxignore': 'b\n!b/\nb/\n', 'b/kept/b': '', 'b/kept/.gitignore': '!b\n' });
   assert.deepEqual(await paths(at, { include: ['b/'] }), ['.gitignore', 'b/kept/.gitignore']);
-  const [left] = (await leftOut(at, { include: ['b/'] })).filter((line) => line.startsWith('b/kept/b:'));
+  const [left] = (await excluded(at, { include: ['b/'] })).filter((line) => line.startsWith('b/kept/b:'));
   assert.equal(left, 'b/kept/b: whiteboxignore .whiteboxignore:1 b');
 });

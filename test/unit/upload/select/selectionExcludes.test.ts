@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { leftOut, paths, sameAsGit } from '../selecting.ts';
+import { excluded, paths, sameAsGit } from '../selecting.ts';
 import { gitSelects, plant, plantRepository, testTree, testRepository } from '../trees.ts';
 
 test('F3 .git/info/exclude applies, and is weaker than .gitignore', async (t) => {
@@ -15,7 +15,7 @@ test('F3 .git/info/exclude applies, and is weaker than .gitignore', async (t) =>
     'b.tmp': '',
   });
   assert.deepEqual(await sameAsGit(at), ['.gitignore', 'b.tmp']);
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     'a.tmp: infoExclude .git/info/exclude:3 *.tmp',
     'notes/: infoExclude .git/info/exclude:2 notes/',
   ]);
@@ -47,7 +47,7 @@ test('F4 the excludes file of the user’s configuration applies, with ~, includ
     plant(at.home, home);
     assert.equal((await sameAsGit(at)).join(' '), sent, JSON.stringify(home));
     if (sent === 'a b')
-      assert.deepEqual(await leftOut(at), [
+      assert.deepEqual(await excluded(at), [
         `.idea/: coreExcludesFile ${at.home}/mine:1 .idea/`,
         `a.swp: coreExcludesFile ${at.home}/mine:2 *.swp`,
       ]);

@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { leftOut, paths, sameAsGit, select } from '../selecting.ts';
+import { excluded, paths, sameAsGit, select } from '../selecting.ts';
 import { asNobody, options, plant, plantRepository, testTree } from '../trees.ts';
 import { withLinks, withOddNames, withPipes, withRights } from '../../core/systemSkips.ts';
 
@@ -54,7 +54,7 @@ test('F7 nested repositories and submodules are excluded and reported', async (t
     'empty/w.c': '',
   });
   assert.deepEqual(await sameAsGit(at), ['empty/w.c', 'not/z.c']);
-  assert.deepEqual(await leftOut(at), ['sub/: nestedRepository', 'vendor/lib/: nestedRepository']);
+  assert.deepEqual(await excluded(at), ['sub/: nestedRepository', 'vendor/lib/: nestedRepository']);
   assert.deepEqual(await paths(at, { includeNestedRepositories: true }), [
     'empty/w.c',
     'not/z.c',
@@ -125,7 +125,7 @@ test('F113 internal data of version control systems is never sent, whatever is c
   for (const more of [{}, { include }, { include, includeNestedRepositories: true }])
     assert.deepEqual(await paths(at, { ...more, includeNestedRepositories: true }), ['a/.gitx', 'lib/y']);
   assert.deepEqual(
-    await leftOut(at, { includeNestedRepositories: true }),
+    await excluded(at, { includeNestedRepositories: true }),
     [
       ...['.bzr/', '.fslckout', '.hg/', '.jj/', '.pijul/', '.sl/', '.svn/', '_FOSSIL_', '_darcs/', 'a/.SVN/'],
       ...['b/.Git/', 'c/.hg', 'd/old.fossil', 'lib/.hg/'],
@@ -133,8 +133,8 @@ test('F113 internal data of version control systems is never sent, whatever is c
   );
   for (const chosen of ['.git', '.git/refs', '.hg', 'lib/.git', 'a/.SVN']) {
     for (const more of [{}, { include: ['config', 'x', './'] }, { within: at.root }]) {
-      const { files, leftOut } = await selectFiles(join(at.root, chosen), options(at, more));
-      assert.deepEqual([files, leftOut], [[], [{ path: './', reason: { kind: 'repositoryData' } }]], chosen);
+      const { files, excluded } = await selectFiles(join(at.root, chosen), options(at, more));
+      assert.deepEqual([files, excluded], [[], [{ path: './', reason: { kind: 'repositoryData' } }]], chosen);
     }
   }
 });
@@ -168,15 +168,15 @@ test('F207 a Git folder stays here and is named, whatever its name, and working 
     const nested = inside === '' ? ['main/app.ts'] : [];
     const named = [`${name}/: repositoryData`];
     assert.deepEqual(await paths(at), ['readme']);
-    assert.deepEqual(await leftOut(at), [...named, ...nested.map(() => 'main/: nestedRepository')]);
+    assert.deepEqual(await excluded(at), [...named, ...nested.map(() => 'main/: nestedRepository')]);
     const all = { includeNestedRepositories: true, include: [`${name}/`, `${name}/HEAD`, 'main/'] };
     assert.deepEqual(await paths(at, all), [...nested, 'readme']);
-    assert.deepEqual(await leftOut(at, all), named);
+    assert.deepEqual(await excluded(at, all), named);
     assert.deepEqual(await paths({ ...at, root: join(at.root, inside, 'main') }), ['app.ts']);
     rmSync(join(at.root, '.git'));
     for (const below of ['', 'objects/ab', 'refs', 'worktrees/main'])
       assert.deepEqual(
-        await leftOut({ ...at, root: join(at.root, name, below) }),
+        await excluded({ ...at, root: join(at.root, name, below) }),
         ['./: repositoryData'],
         below,
       );
@@ -190,7 +190,7 @@ test('F207 of a checkout of the repo tool, .repo stays here and is named; projec
   plantGitFolder(join(at.root, '.repo/projects/app.git'));
   plant(at.root, { 'app/.git': `gitdir: ../.repo/projects/app.git\n` });
   assert.deepEqual(await paths(at), ['Makefile']);
-  assert.deepEqual(await leftOut(at), ['.repo/: repositoryData', 'app/: nestedRepository']);
+  assert.deepEqual(await excluded(at), ['.repo/: repositoryData', 'app/: nestedRepository']);
   const all = { includeNestedRepositories: true, include: ['.repo/', '.repo/manifest.xml'] };
   assert.deepEqual(await paths(at, all), ['Makefile', 'app/main.c']);
 });
@@ -232,7 +232,7 @@ test('F7 pointers of Git LFS are counted, and nothing that looks alike', async (
     files.filter(({ isLfsPointer }) => isLfsPointer).map(({ path }) => path),
     ['a.bin', 'b.bin'],
   );
-  assert.equal(toCoverage({ files, leftOut: [], unreadIndexes: [] }, 5, 0).lfsPointers, 2);
+  assert.equal(toCoverage({ files, excluded: [], unreadIndexes: [] }, 5, 0).lfsPointers, 2);
 });
 
 test('F8 F9 links are reported and not followed, in a loop or to the outside', withLinks, async (t) => {
@@ -244,7 +244,7 @@ test('F8 F9 links are reported and not followed, in a loop or to the outside', w
     private: { link: join(at.home, 'private') },
   });
   assert.deepEqual(await paths(at, { include: ['key', 'private/', 'private/key'] }), ['a/file']);
-  assert.deepEqual(await leftOut(at), ['a/b/up: link', 'a/self: link', 'key: link', 'private: link']);
+  assert.deepEqual(await excluded(at), ['a/b/up: link', 'a/self: link', 'key: link', 'private: link']);
 });
 
 test('F10 a folder that becomes a link during the walk is rejected', withLinks, async (t) => {
@@ -264,10 +264,10 @@ test('F10 a folder that becomes a link during the walk is rejected', withLinks, 
     t.mock.restoreAll();
     syncBuiltinESMExports();
   });
-  const { files, leftOut } = await select(at);
+  const { files, excluded } = await select(at);
   assert.ok(existsSync(join(at.root, 'a/key')), 'the swap took place');
   assert.deepEqual(files, [{ path: 'b', bytes: 0, mode: 0o644 }]);
-  assert.deepEqual(leftOut, [{ path: 'a/', reason: { kind: 'outsideRoot' } }]);
+  assert.deepEqual(excluded, [{ path: 'a/', reason: { kind: 'outsideRoot' } }]);
 });
 
 test('F11 FIFOs and sockets are reported and never opened', withPipes, async (t) => {
@@ -276,7 +276,7 @@ test('F11 FIFOs and sockets are reported and never opened', withPipes, async (t)
   assert.equal(spawnSync('mkfifo', [join(at.root, 'pipe'), join(at.root, '.gitignore')]).status, 0);
   const server = createServer().listen(join(at.root, 'socket'));
   t.after(() => server.close());
-  assert.deepEqual(await leftOut(at, { include: ['pipe', 'socket'] }), [
+  assert.deepEqual(await excluded(at, { include: ['pipe', 'socket'] }), [
     '.gitignore: special',
     'pipe: special',
     'socket: special',
@@ -314,7 +314,7 @@ test(
     writeFileSync(odd(0x7a, 0xff), '');
     mkdirSync(odd(0x64, 0xe9));
     assert.deepEqual(await paths(at), ['.gitignore', 'two\nlines']);
-    assert.deepEqual(await leftOut(at), [
+    assert.deepEqual(await excluded(at), [
       'a\\xff: unusableName',
       'd\\xe9/: unusableName',
       'z\\xff: gitignore .gitignore:1 z\ufffd',
@@ -326,7 +326,7 @@ test('F14 names that would leave the folder on another system are reported', wit
   const at = testTree(t);
   plant(at.root, { 'C:/x': '', '..\\x': '', '\\x': '', 'a/..\\..\\x': '', 'a:b': '', 'a\\b': '' });
   assert.deepEqual(await paths(at), ['a:b', 'a\\b']);
-  assert.deepEqual(await leftOut(at), [
+  assert.deepEqual(await excluded(at), [
     '..\\x: unusableName',
     'C:/: unusableName',
     '\\x: unusableName',
@@ -359,7 +359,7 @@ test(
     plant(at.root, { a: '', 'locked/x': '', 'half/.gitignore': 'secret\n', 'half/secret': '' });
     chmodSync(join(at.root, 'locked'), 0o000);
     chmodSync(join(at.root, 'half/.gitignore'), 0o000);
-    const found = await asNobody(at, async () => leftOut(at));
+    const found = await asNobody(at, async () => excluded(at));
     chmodSync(join(at.root, 'locked'), 0o755);
     assert.deepEqual(found, ['half/: unreadable EACCES half/.gitignore', 'locked/: unreadable EACCES']);
   },

@@ -47,9 +47,9 @@ test('the patterns of the setting are anchored at the workspace folder, with and
 test('a subfolder excluded by the workspace folder names the rule', async (t) => {
   const at = testTree(t);
   plant(at.root, { ...files, '.whiteboxignore': 'app/\n' });
-  const { leftOut } = await selectFiles(join(at.root, 'app/src'), options(at, { within: at.root }));
+  const { excluded } = await selectFiles(join(at.root, 'app/src'), options(at, { within: at.root }));
   assert.deepEqual(
-    leftOut.map(({ path, reason }) => [path, reason.kind === 'ignored' ? reason.rule.pattern : '']),
+    excluded.map(({ path, reason }) => [path, reason.kind === 'ignored' ? reason.rule.pattern : '']),
     [['./', 'app/']],
   );
 });
