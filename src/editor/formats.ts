@@ -37,7 +37,7 @@ export function describeCoverage(coverage: Coverage): string {
   const all = excludedIn(coverage);
   const files = countFiles(coverage.uploaded);
   const others = all - choice - secret - tracked;
-  let text = all + coverage.unpacked === 0 ? t('{0}, nothing excluded', files) : files;
+  let text = all + coverage.notPackaged === 0 ? t('{0}, nothing excluded', files) : files;
   if (others > 0)
     text = t('{0}; excluded by ignore files, settings, or type: {1}', text, formatNumber(others));
   if (tracked > 0)
@@ -45,8 +45,8 @@ export function describeCoverage(coverage: Coverage): string {
   if (coverage.trackedUnknown === true) text = t('{0}; ignored files that Git tracks: unknown', text);
   if (choice > 0) text = t('{0}; excluded by your choice: {1}', text, formatNumber(choice));
   if (secret > 0) text = t('{0}; excluded as suspected secrets: {1}', text, formatNumber(secret));
-  if (coverage.unpacked > 0)
-    text = t('{0}; couldn’t be packaged: {1}', text, formatNumber(coverage.unpacked));
+  if (coverage.notPackaged > 0)
+    text = t('{0}; couldn’t be packaged: {1}', text, formatNumber(coverage.notPackaged));
   if (coverage.lfsPointers !== undefined)
     text = t('{0}; Git LFS pointers without their content: {1}', text, formatNumber(coverage.lfsPointers));
   return text;

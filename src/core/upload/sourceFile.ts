@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { systemCode } from '../errors.ts';
 import { realPathSync } from '../paths.ts';
 
-/** True for a relative path (with `/`) that on every system stays below the folder into which it is unpacked. */
+/** True for a relative path (with `/`) that on every system stays below the folder into which it is not packaged. */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&

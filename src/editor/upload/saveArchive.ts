@@ -15,7 +15,7 @@ import { byteSteps, withProgress } from '../progress.ts';
 import { readAssessmentSettings } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { packChecked, type PreparationDeps, type Prepared } from './checkAndPack.ts';
-import { describeUnpacked, describeUploadedSecrets, unreadableIn } from './uploadQuestion.ts';
+import { describeNotPackaged, describeUploadedSecrets, unreadableIn } from './uploadQuestion.ts';
 
 const t = vscode.l10n.t;
 
@@ -102,7 +102,7 @@ function describeSaved({ path, archive, prepared }: SavedArchive): string {
   const omitted = archive.omitted.map((file) => file.path);
   return [
     t('Saved {0}: {1}, SHA-256 {2}', visibleLine(path), size, archive.sha256),
-    ...describeUnpacked([...unreadableIn(prepared.selection), ...omitted]),
+    ...describeNotPackaged([...unreadableIn(prepared.selection), ...omitted]),
     ...describeUploadedSecrets(prepared.undecided),
   ].join(' — ');
 }

@@ -66,7 +66,7 @@ export async function confirmUpload(
   const unreadable = assessment.targets.flatMap(({ files }) =>
     files === undefined ? [] : unreadableIn(files.selection),
   );
-  const { uploaded = 0, unpacked } = coverageOf(run) ?? {};
+  const { uploaded = 0, notPackaged } = coverageOf(run) ?? {};
   const tracked = prepared.flatMap(({ selection }) => trackedIn(selection));
   const include = t('Include…');
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
@@ -83,7 +83,7 @@ export async function confirmUpload(
         include,
       ),
     // The journal names only the first files.
-    ...describeUnpacked([...unreadable, ...omitted], unpacked),
+    ...describeNotPackaged([...unreadable, ...omitted], notPackaged),
     added.length > 0 &&
       `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
     t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
@@ -219,7 +219,7 @@ export function unreadableIn({ excluded }: UploadSelection): string[] {
   return excluded.flatMap(({ path, reason }) => (isUnread(reason) ? [path] : []));
 }
 
-export function describeUnpacked(paths: readonly string[], total = paths.length): string[] {
+export function describeNotPackaged(paths: readonly string[], total = paths.length): string[] {
   if (total === 0) return [];
   return [`${t('Couldn’t be packaged and are excluded:')}\n${firstLines(paths.map(visibleName), total)}`];
 }

@@ -143,14 +143,14 @@ describe('messages about findings and runs', () => {
   });
 
   it('F155 say what runs without findings cover, without reassurance if coverage is partial', () => {
-    const coverage = { uploaded: 239, excluded: {}, excludedFolders: 0, unpacked: 0 };
+    const coverage = { uploaded: 239, excluded: {}, excludedFolders: 0, notPackaged: 0 };
     const covering = (more: object): Run => ({
       ...runOf.succeeded,
       targets: [{ folder: '/shop', name: 'shop', coverage: { ...coverage, ...more } }],
     });
     const whole = covering({});
     assert.equal(stateWith([whole], [whole]), 'zero');
-    const both = [whole, covering({ unpacked: 1 })];
+    const both = [whole, covering({ notPackaged: 1 })];
     assert.equal(stateWith(both, both), 'zeroInPart');
     assert.equal(stateWith([runOf.aborted], [runOf.aborted]), 'zeroInPart');
     const shownRuns = (): ShownRun[] => [{ run: whole, shown: [] }];

@@ -93,7 +93,7 @@ describe('an open document', () => {
   });
 
   it('F155 says what a run without findings covers', async () => {
-    const coverage = { uploaded: 239, excluded: { choice: 2 }, excludedFolders: 0, unpacked: 1 };
+    const coverage = { uploaded: 239, excluded: { choice: 2 }, excludedFolders: 0, notPackaged: 1 };
     const covered = { ...run, targets: run.targets.map((target) => ({ ...target, coverage })) };
     const { facts, noFindings } = await reportOf(() => ({}), covered).load();
     assert.match(

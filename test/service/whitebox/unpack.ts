@@ -32,7 +32,7 @@ export async function* readArchive(
   signal: AbortSignal,
 ): AsyncGenerator<ArchiveEntry> {
   const names = new Set<string>();
-  let unpackedBytes = 0;
+  let decompressedBytes = 0;
   const entries = type === 'zip' ? readZip(path) : readTarGz(path);
   try {
     for await (const entry of entries) {
@@ -40,8 +40,8 @@ export async function* readArchive(
       if (names.size >= MAX_ENTRIES) throw new InvalidArchive(`more than ${MAX_ENTRIES} entries`);
       if (names.has(entry.path)) throw new InvalidArchive(`repeated entry: ${JSON.stringify(entry.path)}`);
       names.add(entry.path);
-      unpackedBytes += entry.bytes;
-      if (unpackedBytes > MAX_UNPACKED_BYTES)
+      decompressedBytes += entry.bytes;
+      if (decompressedBytes > MAX_UNPACKED_BYTES)
         throw new InvalidArchive(`more than ${MAX_UNPACKED_BYTES} bytes unpacked`);
       yield entry;
     }

@@ -10,7 +10,7 @@ const archive = {
   sha256: 'ab',
   sourceBytes: 9,
 } as const;
-const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
+const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, notPackaged: 0 };
 
 /** An invented run with one packed target at its beginning. */
 export const uploadingRun: RunIn<'preparing'> = {

@@ -23,7 +23,7 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
 }
 
 /** Of all files of a bundle. */
-const maxUnpackedBytes = 4 * maxImportBytes;
+const maxDecompressedBytes = 4 * maxImportBytes;
 
 /** JSON values in all manifests, and in the facts: 200,000 files, parsed in 200 ms. */
 const maxValues = 800_000;
@@ -153,15 +153,15 @@ function readJson(content: Buffer, path: string, valuesLeft = maxValues): Return
 
 async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
-  let unpackedBytes = 0;
+  let decompressedBytes = 0;
   try {
     const opened = await yauzl.fromBufferPromise(zip, { lazyEntries: true, strictFileNames: true });
     for await (const entry of opened.eachEntry()) {
       const { fileName, uncompressedSize } = entry;
       const isOurs = bundlePath.test(fileName) && !files.has(fileName) && !entry.isEncrypted();
       if (!isOurs) throw badImport('notABundle', fileName);
-      unpackedBytes += uncompressedSize;
-      if (uncompressedSize > maxImportBytes || unpackedBytes > maxUnpackedBytes) throw badImport('tooLarge');
+      decompressedBytes += uncompressedSize;
+      if (uncompressedSize > maxImportBytes || decompressedBytes > maxDecompressedBytes) throw badImport('tooLarge');
       // The stream fails when an entry unpacks to more, or to less, than it says.
       const content = await buffer(await opened.openReadStreamPromise(entry));
       if (crc32(content) !== entry.crc32) throw badImport('damaged', fileName);

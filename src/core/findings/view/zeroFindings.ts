@@ -16,12 +16,12 @@ export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
   const coverage = coverageOf(run);
   const sentences = endedEarly(run) ? [t('The run ended early.')] : [];
   if (coverage === undefined) return [t('0 findings.'), ...sentences].join(' ');
-  const { uploaded, excludedFolders, unpacked, lfsPointers } = coverage;
+  const { uploaded, excludedFolders, notPackaged, lfsPointers } = coverage;
   const excluded = excludedIn(coverage);
   if (lfsPointers !== undefined)
     sentences.unshift(t('Git LFS pointers without their content: {0}.', formatNumber(lfsPointers)));
-  if (unpacked > 0)
-    sentences.unshift(t('Files and folders that couldn’t be packaged: {0}.', formatNumber(unpacked)));
+  if (notPackaged > 0)
+    sentences.unshift(t('Files and folders that couldn’t be packaged: {0}.', formatNumber(notPackaged)));
   if (excludedFolders > 0) sentences.unshift(t('Excluded files and folders: {0}.', formatNumber(excluded)));
   else if (excluded === 1) sentences.unshift(t('1 file was excluded.'));
   else if (excluded > 0) sentences.unshift(t('{0} files were excluded.', formatNumber(excluded)));
@@ -33,5 +33,5 @@ export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
 }
 
 export function isInPart(run: Run): boolean {
-  return endedEarly(run) || (coverageOf(run)?.unpacked ?? 0) > 0;
+  return endedEarly(run) || (coverageOf(run)?.notPackaged ?? 0) > 0;
 }

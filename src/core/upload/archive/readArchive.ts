@@ -59,9 +59,9 @@ async function* readTarGz(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ArchivedFile> {
   const source = createReadStream(file, { highWaterMark: 1 << 20 });
-  const unpacked = createGunzip();
-  source.on('error', (error) => unpacked.destroy(error)).pipe(unpacked);
-  const take = takeFrom(unpacked, signal);
+  const decompressed = createGunzip();
+  source.on('error', (error) => decompressed.destroy(error)).pipe(decompressed);
+  const take = takeFrom(decompressed, signal);
   try {
     let pax = new Map<string, string>();
     for (;;) {
@@ -81,7 +81,7 @@ async function* readTarGz(
     }
   } finally {
     source.destroy();
-    unpacked.destroy();
+    decompressed.destroy();
   }
 }
 

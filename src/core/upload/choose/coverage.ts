@@ -12,7 +12,7 @@ export const coverageSchema = z.object({
     .record(z.string().check(z.maxLength(32)), count)
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
   excludedFolders: count,
-  unpacked: count,
+  notPackaged: count,
   /** True if an index could not be read: `ignoredButTracked` then doesn't count its files. */
   trackedUnknown: z.optional(z.boolean()),
   /** How many of the uploaded files stand for a content that Git LFS has elsewhere. */
@@ -28,12 +28,12 @@ export function isUnread({ kind }: NotUploadedReason): boolean {
 export function toCoverage(
   { files, excluded, unreadIndexes }: Pick<UploadSelection, 'files' | 'excluded' | 'unreadIndexes'>,
   uploaded: number,
-  unpacked: number,
+  notPackaged: number,
 ): Coverage {
-  const coverage = { uploaded, excluded: {} as Record<string, number>, excludedFolders: 0, unpacked };
+  const coverage = { uploaded, excluded: {} as Record<string, number>, excludedFolders: 0, notPackaged };
   const lfsPointers = countLfsPointers(files);
   for (const { path, reason } of excluded) {
-    if (isUnread(reason)) coverage.unpacked += 1;
+    if (isUnread(reason)) coverage.notPackaged += 1;
     else {
       coverage.excluded[reason.kind] = (coverage.excluded[reason.kind] ?? 0) + 1;
       if (path.endsWith('/')) coverage.excludedFolders += 1;
@@ -54,7 +54,7 @@ export function coverageOf({ targets }: { targets: readonly { coverage?: Coverag
 
 function add(
   sum: Coverage | undefined,
-  { uploaded, excluded, excludedFolders, unpacked, trackedUnknown, lfsPointers = 0 }: Coverage,
+  { uploaded, excluded, excludedFolders, notPackaged, trackedUnknown, lfsPointers = 0 }: Coverage,
 ): Coverage {
   const all = { ...sum?.excluded };
   for (const [reason, paths] of Object.entries(excluded)) all[reason] = (all[reason] ?? 0) + paths;
@@ -63,7 +63,7 @@ function add(
     uploaded: (sum?.uploaded ?? 0) + uploaded,
     excluded: all,
     excludedFolders: (sum?.excludedFolders ?? 0) + excludedFolders,
-    unpacked: (sum?.unpacked ?? 0) + unpacked,
+    notPackaged: (sum?.notPackaged ?? 0) + notPackaged,
     ...((sum?.trackedUnknown ?? trackedUnknown) && { trackedUnknown: true }),
     ...(allPointers > 0 && { lfsPointers: allPointers }),
   };

@@ -108,7 +108,7 @@ describe('runs that have ended', () => {
   });
 
   it('F155 say what they cover when they found nothing, whatever their end, and give no count without a file', async () => {
-    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, unpacked: 0 };
+    const coverage = { uploaded: 239, excluded: { ignored: 2 }, excludedFolders: 0, notPackaged: 0 };
     const run = { ...ended, targets: [{ ...ended.targets[0]!, coverage }] };
     assertTexts(
       await announce('all', [run, { ...run, state: 'aborted' }, ended]),

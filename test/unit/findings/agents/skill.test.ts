@@ -27,7 +27,7 @@ const { contributes } = JSON.parse(readFileSync(path.join(root, 'package.json'),
 const [{ path: skillPath } = { path: '' }] = contributes.chatSkills;
 const skill = readFileSync(path.join(root, skillPath), 'utf8');
 
-const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, unpacked: 0 };
+const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, notPackaged: 0 };
 
 /** The names of all members of a value, at any depth. */
 function membersOf(value: unknown): readonly string[] {

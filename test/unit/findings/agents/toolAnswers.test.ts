@@ -176,7 +176,7 @@ describe('tool answers', () => {
 
   test('F69 F155 F167 say how many findings were not read, and describe the coverage of a run without findings', async () => {
     const excluded = { ignored: 1, ignoredButTracked: 1 };
-    const coverage = { uploaded: 239, excluded, excludedFolders: 0, unpacked: 0 };
+    const coverage = { uploaded: 239, excluded, excludedFolders: 0, notPackaged: 0 };
     const run = { ...shopRun, targets: [{ ...shopRun.targets[0]!, coverage }] };
     const failure = { kind: 'malformedFindings' } as const;
     const summary = '0 findings in 239 uploaded files. 2 files were excluded.';

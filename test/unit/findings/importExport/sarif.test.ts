@@ -159,9 +159,9 @@ describe('SARIF', () => {
   });
 
   test('F155 F167 without results describes the coverage, and warns if it is partial', () => {
-    const saidFor = (unpacked: number, items: readonly object[] = []) => {
+    const saidFor = (notPackaged: number, items: readonly object[] = []) => {
       const excluded = { ignored: 1, ignoredButTracked: 1 };
-      const coverage = { uploaded: 239, excluded, excludedFolders: 0, unpacked };
+      const coverage = { uploaded: 239, excluded, excludedFolders: 0, notPackaged };
       const targets = [{ folder: '/shop', name: 'shop', coverage }];
       const invocation = invocationOf({ ...sourceOf(items), run: { ...shopRun, targets } });
       assert.deepEqual(invocation.properties?.['coverage'], coverage);

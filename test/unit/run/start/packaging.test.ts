@@ -68,7 +68,7 @@ describe('the archives of a run', () => {
       uploaded: 2,
       excluded: { choice: 2 },
       excludedFolders: 1,
-      unpacked: 121,
+      notPackaged: 121,
     });
     assert.deepEqual([omitted?.length, omitted?.[0], omitted?.[99]], [100, 'gone/100', 'gone/199']);
     const manifest = await readFile(join(window.store.folderOf(run.id), 'manifest-0.json'), 'utf8');

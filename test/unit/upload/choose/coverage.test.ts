@@ -21,7 +21,7 @@ test('F167 excluded paths are counted by reason, and folders once more; unread p
     uploaded: 7,
     excluded: { ignored: 2, ignoredButTracked: 1, secret: 1 },
     excludedFolders: 1,
-    unpacked: 5,
+    notPackaged: 5,
   });
   assert.deepEqual(
     excluded.map(({ reason }) => isUnread(reason)),
@@ -41,7 +41,7 @@ test('F167 a run says if the files that Git tracks are unknown in one of its fol
     [known, unknown],
     [unknown, known],
   ]) {
-    const all = { uploaded: 3, excluded: {}, excludedFolders: 0, unpacked: 0, trackedUnknown: true };
+    const all = { uploaded: 3, excluded: {}, excludedFolders: 0, notPackaged: 0, trackedUnknown: true };
     assert.deepEqual(coverageOf({ targets: [{ coverage: one }, { coverage: other }] }), all);
   }
 });
@@ -51,15 +51,15 @@ test('a run covers the sum of its folders, if it is known for each', () => {
     uploaded: 1,
     excluded: { ignored: 2, choice: 1 },
     excludedFolders: 1,
-    unpacked: 3,
+    notPackaged: 3,
     lfsPointers: 2,
   };
-  const other = { uploaded: 10, excluded: { ignored: 5 }, excludedFolders: 2, unpacked: 4 };
+  const other = { uploaded: 10, excluded: { ignored: 5 }, excludedFolders: 2, notPackaged: 4 };
   const sum = {
     uploaded: 11,
     excluded: { ignored: 7, choice: 1 },
     excludedFolders: 3,
-    unpacked: 7,
+    notPackaged: 7,
     lfsPointers: 2,
   };
   assert.deepEqual(coverageOf({ targets: [{ coverage: one }, { coverage: other }] }), sum);
