@@ -86,10 +86,10 @@ export function proposalsLabel(count: number): string {
 export function verdictLabel(verdict: Verdict): string {
   return {
     new: t('new'),
-    backAgain: t('found again'),
-    stillThere: t('still present'),
+    foundAgain: t('found again'),
+    stillPresent: t('still present'),
     codeChanged: t('not found, code changed'),
-    sameBytes: t('not found, file unchanged'),
+    fileUnchanged: t('not found, file unchanged'),
     notUploaded: t('not uploaded this time'),
     reportedAgain: t('reported again'),
     carriedOver: t('carried over, not tested again'),
@@ -113,9 +113,9 @@ export function decidedBeforeLabel(decision: ShownFinding['decidedBefore']): str
 export function evidenceLabel(evidence: Evidence): string {
   const path = visibleLine(evidence.path);
   switch (evidence.kind) {
-    case 'asSent':
+    case 'quoteFound':
       return t('quoted code found in the uploaded {0}', path);
-    case 'notAsSent':
+    case 'quoteNotFound':
       return {
         quote: t('quoted code not found in the uploaded {0}', path),
         line: t('line not found in the uploaded {0}', path),

@@ -127,9 +127,9 @@ type Fact = readonly [label: string, value: string | undefined, tone?: Tone];
 type Tone = ReportContent['facts'][number]['tone'];
 
 const tones: Readonly<Record<Evidence['kind'], Tone>> = {
-  notAsSent: 'amber',
+  quoteNotFound: 'amber',
   unchecked: 'grey',
-  asSent: undefined,
+  quoteFound: undefined,
 };
 
 function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): ReportContent['facts'] {

@@ -185,7 +185,7 @@ describe('exporting findings as SARIF', () => {
   });
 
   it('F151 asks before GitHub closes findings that are no longer reported where code changed', async () => {
-    source = { ...source, absent: [...earlierOf('codeChanged'), ...earlierOf('sameBytes')] };
+    source = { ...source, absent: [...earlierOf('codeChanged'), ...earlierOf('fileUnchanged')] };
     messages.press = () => 'Review Findings';
     assert.deepEqual(await exportAs('SARIF for Code Scanning'), []);
     const [asked] = messages.shown;

@@ -45,7 +45,7 @@ describe('messages about findings and runs', () => {
     ({ ...endedRun({ id, folder: shop, ...inventedAccount }), ...more }) as Run;
 
   it('propose “fixed” only for findings no longer reported whose code changed', async () => {
-    for (const verdict of ['codeChanged', 'sameBytes', 'notUploaded', 'unknown', 'new', undefined] as const) {
+    for (const verdict of ['codeChanged', 'fileUnchanged', 'notUploaded', 'unknown', 'new', undefined] as const) {
       const shown = { ...findingAt(locationIn('a.js', 'gone')), verdict };
       const offered = pick();
       await setTriage([shown], { findings: storeOfFindings(), memory: makeMemory(), log: silent });
@@ -74,12 +74,12 @@ describe('messages about findings and runs', () => {
     const path = 'src/a.js';
     assert.deepEqual(rowOf({}, 'moved'), ['SQL', 'line 8 · moved']);
     assert.deepEqual(rowOf({}, 'gone'), ['SQL', 'gone']);
-    assert.deepEqual(rowOf({ evidence: [{ kind: 'asSent', path }] }), ['SQL', 'line 8']);
-    assert.deepEqual(rowOf({ evidence: [{ kind: 'notAsSent', path, missing: 'quote' }] }), [
+    assert.deepEqual(rowOf({ evidence: [{ kind: 'quoteFound', path }] }), ['SQL', 'line 8']);
+    assert.deepEqual(rowOf({ evidence: [{ kind: 'quoteNotFound', path, missing: 'quote' }] }), [
       '⚠ quoted code not found · SQL',
       'quoted code not found in the uploaded src/a.js · line 8',
     ]);
-    assert.deepEqual(rowOf({ evidence: [{ kind: 'notAsSent', path, missing: 'file' }] }), [
+    assert.deepEqual(rowOf({ evidence: [{ kind: 'quoteNotFound', path, missing: 'file' }] }), [
       '⚠ file not uploaded · SQL',
       'file not uploaded: src/a.js · line 8',
     ]);
@@ -212,7 +212,7 @@ describe('messages about findings and runs', () => {
     const [run, baseline] = [ended('run', { createdAt: 2 }), ended('before', { createdAt: 1 })];
     const ofVerdict = (verdict: ShownFinding['verdict']) => invent({ verdict, at: { path: 'a.js' } });
     const comparison = {
-      ...{ run, baseline, shown: [ofVerdict('new'), ofVerdict('stillThere')] },
+      ...{ run, baseline, shown: [ofVerdict('new'), ofVerdict('stillPresent')] },
       absent: [ofVerdict('notUploaded')],
     };
     const asked: unknown[] = [];

@@ -107,7 +107,7 @@ describe('an open document', () => {
   });
 
   it('counts as absent what the previous run reported, and nothing older', async () => {
-    const absentOf = (id: string) => ({ ...invent({ verdict: 'sameBytes' }), run: { ...run, id } });
+    const absentOf = (id: string) => ({ ...invent({ verdict: 'fileUnchanged' }), run: { ...run, id } });
     const absent = [absentOf('before'), absentOf('older')];
     const { changes } = await reportOf(() => ({ absent, baseline: { ...run, id: 'before' } })).load();
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe('an open document', () => {
     const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
     const absent = [entry('codeChanged'), entry('notUploaded')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
-    const traced = [{ run, limitations, reported: [entry('stillThere')], absent }];
+    const traced = [{ run, limitations, reported: [entry('stillPresent')], absent }];
     const parts = { triage: { load: () => Promise.resolve(), get: () => undefined } };
     const document = toTrend({ run, traced }, parts as unknown as Parameters<typeof toTrend>[1]);
     const { trend } = await document.load();
@@ -168,7 +168,7 @@ describe('an open document', () => {
       ...{ run, finding: finding!, locations: [], folder: shop, ...identity },
       triage: { state: 'open', note: '', at: 1, until: '2026-11-26' } as const,
       verdict: 'new' as const,
-      evidence: [{ kind: 'notAsSent', path: 'src/server.js', missing: 'quote' } as const],
+      evidence: [{ kind: 'quoteNotFound', path: 'src/server.js', missing: 'quote' } as const],
       decidedBefore: { state: 'fixed', note: '', at: 1 } as const,
       owners: ['@ana', '@shop/web'],
     };

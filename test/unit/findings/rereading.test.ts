@@ -120,7 +120,7 @@ test('an unreadable previous run marks nothing, is named, and is read again unti
   assert.deepEqual(store.shownRuns()[0]?.unreadRuns, [before]);
   await rename(`${file}.away`, file);
   const read = await store.read(run);
-  assert.deepEqual([read.shown[0]?.verdict, change(), heard > 0], ['stillThere', 'stillThere', true]);
+  assert.deepEqual([read.shown[0]?.verdict, change(), heard > 0], ['stillPresent', 'stillPresent', true]);
 });
 
 test(

@@ -13,7 +13,7 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['evidence'] {
   const path = 'a.js';
   if (kind === undefined) return undefined;
-  if (kind === 'notAsSent') return [{ kind, path, missing: 'quote' }];
+  if (kind === 'quoteNotFound') return [{ kind, path, missing: 'quote' }];
   return [kind === 'unchecked' ? { kind, path, unknown: 'text' } : { kind, path }];
 }
 

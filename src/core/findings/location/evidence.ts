@@ -13,13 +13,13 @@ import {
   type UploadedFiles,
 } from './sentFiles.ts';
 
-export const EVIDENCE = ['notAsSent', 'unchecked', 'asSent'] as const;
+export const EVIDENCE = ['quoteNotFound', 'unchecked', 'quoteFound'] as const;
 
 /** Whether quote and line of a location are in what was uploaded. */
 export type Evidence =
-  | { readonly kind: 'asSent'; readonly path: string }
+  | { readonly kind: 'quoteFound'; readonly path: string }
   /** `line` only for a location without a quote. */
-  | { readonly kind: 'notAsSent'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
+  | { readonly kind: 'quoteNotFound'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
   /** Something is not known, or searching for the quote takes too long. */
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 
@@ -94,13 +94,13 @@ function checkerIn(decoded: DecodedText, path: string): (location: Location) => 
   const { anchor, isQuoted } = indexQuotes(lines);
   const check = ({ snippet, startLine = 0 }: Location): Evidence | undefined => {
     if (snippet === undefined)
-      return startLine > lines.length ? { kind: 'notAsSent', path, missing: 'line' } : undefined;
+      return startLine > lines.length ? { kind: 'quoteNotFound', path, missing: 'line' } : undefined;
     const isThere = isQuoted(snippet);
     if (isThere === undefined) return undefined;
     if (isThere === 'tooLong') return { kind: 'unchecked', path, unknown: 'quote' };
-    if (isThere) return { kind: 'asSent', path };
+    if (isThere) return { kind: 'quoteFound', path };
     return decoded.isExact
-      ? { kind: 'notAsSent', path, missing: 'quote' }
+      ? { kind: 'quoteNotFound', path, missing: 'quote' }
       : { kind: 'unchecked', path, unknown: 'encoding' };
   };
   return (reported) => {
@@ -126,7 +126,7 @@ function withoutText(
   unknown: Unknown | undefined,
 ): Evidence | undefined {
   if (unknown !== undefined) return snippet === undefined ? undefined : { kind: 'unchecked', path, unknown };
-  return (snippet ?? startLine) === undefined ? undefined : { kind: 'notAsSent', path, missing: 'file' };
+  return (snippet ?? startLine) === undefined ? undefined : { kind: 'quoteNotFound', path, missing: 'file' };
 }
 
 async function anchorHere(
@@ -160,7 +160,7 @@ export function asLocated(
   isHere: (at: number) => boolean,
 ): EvidenceOfLocations | undefined {
   const isMapped = (each: Evidence | undefined, at: number): boolean =>
-    each?.kind === 'notAsSent' && each.missing === 'file' && isHere(at);
+    each?.kind === 'quoteNotFound' && each.missing === 'file' && isHere(at);
   if (evidence?.some(isMapped) !== true) return evidence;
   return evidence.map((each, at) =>
     each !== undefined && isMapped(each, at) ? { kind: 'unchecked', path: each.path, unknown: 'file' } : each,

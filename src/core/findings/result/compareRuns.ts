@@ -91,7 +91,7 @@ function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[])
 
 function reportedVerdict({ finding }: ResultFinding, { missed }: ResultFinding, run: ComparedRun): Verdict {
   if (run.progress !== undefined) return pairVerdict(true, finding, run);
-  return missed === true ? 'backAgain' : 'stillThere';
+  return missed === true ? 'foundAgain' : 'stillPresent';
 }
 
 function isComplete({ run, cut }: ComparedRun): true | undefined {
@@ -114,11 +114,11 @@ function absenceOf({ finding, uploaded }: ResultFinding, run: ComparedRun): Verd
 function changeOf(
   uploaded: UploadedFile | undefined,
   later: LaterRun,
-): 'unknown' | 'notUploaded' | 'codeChanged' | 'sameBytes' {
+): 'unknown' | 'notUploaded' | 'codeChanged' | 'fileUnchanged' {
   const uploadedLater = uploaded && uploadedIn(later, uploaded.folder, later.laterPathOf(uploaded));
   if (uploaded === undefined || uploadedLater === 'unknown') return 'unknown';
   if (uploadedLater === undefined) return 'notUploaded';
-  return uploadedLater.sha256 === uploaded.sha256 ? 'sameBytes' : 'codeChanged';
+  return uploadedLater.sha256 === uploaded.sha256 ? 'fileUnchanged' : 'codeChanged';
 }
 
 /**

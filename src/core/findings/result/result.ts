@@ -14,10 +14,10 @@ import type { UploadedFile } from '../location/sentFiles.ts';
  * (`readResult`).
  */
 
-const REPORTED = ['new', 'backAgain', 'stillThere', 'reportedAgain', 'carriedOver'] as const;
+const REPORTED = ['new', 'foundAgain', 'stillPresent', 'reportedAgain', 'carriedOver'] as const;
 const ABSENT = [
   'codeChanged',
-  'sameBytes',
+  'fileUnchanged',
   'notUploaded',
   'pairTested',
   'notApplicable',

@@ -40,7 +40,7 @@ export function decide(
   // A user who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
-  return { triage, decidedBefore, verdict: isBack ? 'backAgain' : verdict };
+  return { triage, decidedBefore, verdict: isBack ? 'foundAgain' : verdict };
 }
 
 function latestOf(entries: readonly TriageEntry[]): TriageEntry | undefined {

@@ -150,7 +150,7 @@ export function compareViews(view: RunView, baseline: RunView): RunView {
   const [now, then] = [allNamesOf(reported), allNamesOf(before)];
   const recorded = new Map(view.found.slice(reported.length).map(({ name, verdict }) => [name, verdict]));
   const isKnown = baseline.head.cut === undefined && canShareNames(run, baseline.run);
-  const again = run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillThere';
+  const again = run.workflow === 'blackbox-assessment' ? 'reportedAgain' : 'stillPresent';
   const verdictOf = (found: ResultFinding): Verdict | undefined => {
     if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
     return found.verdict === 'carriedOver' ? found.verdict : again;

@@ -255,9 +255,9 @@ function acceptanceLabel(end: (typeof ACCEPTANCE_ENDS)[number]): string {
 
 function evidenceFilterLabel(evidence: (typeof EVIDENCE_FILTERS)[number]): string {
   return {
-    notAsSent: t('Quoted code not found'),
+    quoteNotFound: t('Quoted code not found'),
     unchecked: t('Can’t be checked'),
-    asSent: t('Quoted code found'),
+    quoteFound: t('Quoted code found'),
     none: t('No quote'),
   }[evidence];
 }

@@ -114,7 +114,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const facts = [
     hasEnded ? decisionWithNote(triage) : undefined,
     decidedBeforeLabel(shown.decidedBefore),
-    quoted?.kind === 'notAsSent' ? evidenceLabel(quoted) : undefined,
+    quoted?.kind === 'quoteNotFound' ? evidenceLabel(quoted) : undefined,
     location === undefined ? reported && visibleLine(reported.path) : undefined,
     location?.startLine === undefined || location.drift === 'gone' ? undefined : t('line {0}', location.startLine),
     finding.perspective,
@@ -154,7 +154,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
 /** A narrow view cuts the end, so this begins the row. */
 function forUserLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
   // A model may have invented it.
-  if (quoted?.kind === 'notAsSent')
+  if (quoted?.kind === 'quoteNotFound')
     return {
       quote: t('quoted code not found'),
       line: t('line not found'),
@@ -230,14 +230,14 @@ function headingOf(
 }
 
 /** Most findings have them, so only the tooltip and the details name them. */
-const usualVerdicts = new Set<Verdict>(['stillThere', 'reportedAgain']);
+const usualVerdicts = new Set<Verdict>(['stillPresent', 'reportedAgain']);
 
 const verdictIcons: Readonly<Record<Verdict, string>> = {
   new: 'add',
-  backAgain: 'history',
-  stillThere: 'dash',
+  foundAgain: 'history',
+  stillPresent: 'dash',
   codeChanged: 'edit',
-  sameBytes: 'eye-closed',
+  fileUnchanged: 'eye-closed',
   notUploaded: 'exclude',
   reportedAgain: 'dash',
   carriedOver: 'debug-step-over',

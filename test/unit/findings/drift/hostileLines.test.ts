@@ -47,7 +47,7 @@ await testBlocks(import.meta.filename, {
           assert.deepEqual(
             shown.flatMap((each) => each.evidence),
             [
-              { kind: 'notAsSent', path: 'bundled.js', missing: 'quote' },
+              { kind: 'quoteNotFound', path: 'bundled.js', missing: 'quote' },
               { kind: 'unchecked', path: 'bundled.js', unknown: 'quote' },
             ],
           );
@@ -94,7 +94,7 @@ await testBlocks(import.meta.filename, {
         return async () => {
           const { shown, absent = [] } = await fixture.reopen(parseWorker).read(run);
           const verdicts = Object.values(toVerdicts([...shown, ...absent]));
-          assert.deepEqual(new Set(verdicts), new Set(['stillThere']));
+          assert.deepEqual(new Set(verdicts), new Set(['stillPresent']));
           assert.equal(verdicts.length, count);
         };
       },

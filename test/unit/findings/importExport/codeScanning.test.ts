@@ -134,7 +134,7 @@ describe('findings for code scanning', () => {
     await fc.assert(
       fc.asyncProperty(anyItems, anyItems, anyTriage, verdicts, async (items, former, triage, verdict) => {
         const shown = findingsOf(items).map((each) => ({ ...each, triage, verdict }));
-        const gone = { verdict: verdict ?? 'sameBytes' };
+        const gone = { verdict: verdict ?? 'fileUnchanged' };
         const absent = findingsOf(former, earlier).map((each) => ({ ...each, ...gone }));
         for (const [write, rules] of [
           [logOf, allRules],
@@ -240,7 +240,7 @@ describe('findings for code scanning', () => {
       run,
       shown: states.map((state) => inState(state)),
       absent: [
-        inState('open', 'sameBytes'),
+        inState('open', 'fileUnchanged'),
         inState('confirmed', 'notUploaded'),
         inState('fixed', 'unknown'),
         inState('open', 'codeChanged'),

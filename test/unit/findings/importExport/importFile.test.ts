@@ -58,7 +58,7 @@ describe('importing', () => {
 
   test('accepts SARIF and any findings file, with findings only', async () => {
     const source = sourceOf(items, () => accepted);
-    const absent = source.shown.map((each) => ({ ...each, verdict: 'sameBytes' as const }));
+    const absent = source.shown.map((each) => ({ ...each, verdict: 'fileUnchanged' as const }));
     for (const content of [
       JSON.stringify(toSarif({ ...source, absent }, new Map(), tool)),
       JSON.stringify(items),

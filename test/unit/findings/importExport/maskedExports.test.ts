@@ -44,7 +44,7 @@ const facts = {
   folder: '/home/canary/shop',
   name: 'shop',
   uri: 'https://git.example/acme/shop',
-  evidence: { kind: 'notAsSent', path: 'src/app.js', missing: 'quote' } as const,
+  evidence: { kind: 'quoteNotFound', path: 'src/app.js', missing: 'quote' } as const,
   local: 'src/here.js',
 };
 
@@ -82,7 +82,7 @@ function sourceOf(tokenOf: (number: number) => string) {
     return at === 0 ? undefined : { target: 0, folder, path, bytes: 1, sha256: 'ab' };
   });
   const all: DetailedFinding = { ...shown!, locations, uploaded, owners, evidence: [evidence] };
-  const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'sameBytes' }] };
+  const source: DetailedRun = { run, shown: [all], absent: [{ ...all, verdict: 'fileUnchanged' }] };
   const repository = { root: folder, folders: [{ folder, name, path: '' }], uri };
   return { source, listed: [all], repository, tokens };
 }

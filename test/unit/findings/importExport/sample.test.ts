@@ -37,8 +37,8 @@ describe('the sample', () => {
         [...store.all(), ...store.absent()].map(({ finding, verdict }) => [finding.id, verdict]),
       ),
       {
-        ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((at) => [`S-${String(at)}`, 'stillThere'])),
-        ...{ 'S-8': 'codeChanged', 'S-9': 'sameBytes', 'S-10': 'new', 'S-11': 'new' },
+        ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7].map((at) => [`S-${String(at)}`, 'stillPresent'])),
+        ...{ 'S-8': 'codeChanged', 'S-9': 'fileUnchanged', 'S-10': 'new', 'S-11': 'new' },
       },
     );
     const decided = store.all().filter(({ triage }) => triage.state !== 'open');
@@ -57,7 +57,7 @@ describe('the sample', () => {
     );
     assert.deepEqual(missing?.owners, ['@sample-shop/orders']);
     assert.deepEqual(
-      Object.groupBy(store.all(), ({ evidence }) => leastOf(evidence)?.kind ?? 'none').notAsSent?.map(
+      Object.groupBy(store.all(), ({ evidence }) => leastOf(evidence)?.kind ?? 'none').quoteNotFound?.map(
         ({ finding }) => finding.id,
       ),
       ['S-11'],
@@ -109,6 +109,6 @@ describe('the sample', () => {
     const { store, runs } = await openFilled(t);
     const { shown } = await store.read(runs.all().at(-1)!);
     const logged = shown.find(({ finding }) => finding.id === 'S-8');
-    assert.equal(leastOf(logged?.evidence)?.kind, 'asSent');
+    assert.equal(leastOf(logged?.evidence)?.kind, 'quoteFound');
   });
 });

@@ -86,13 +86,13 @@ describe('SARIF', () => {
   test('says new, unchanged or absent for every result if there is a baseline', () => {
     const withVerdict = (item: object, verdict?: Verdict) =>
       sourceOf([item]).shown.map((each) => ({ ...each, verdict }));
-    const shown = [...withVerdict(injection, 'backAgain'), ...withVerdict(weak, 'stillThere')];
+    const shown = [...withVerdict(injection, 'foundAgain'), ...withVerdict(weak, 'stillPresent')];
     const compared = { run: shopRun, shown, absent: withVerdict({ ...weak, title: 'Gone' }, 'codeChanged') };
     const statesOf = (source: DetailedRun) => resultsOf(source).map(({ baselineState }) => baselineState);
     assert.deepEqual(statesOf(compared), ['new', 'unchanged', 'absent']);
     assert.deepEqual(
       resultsOf(compared).map(({ properties }) => (properties?.['whitebox'] as { verdict: string }).verdict),
-      ['backAgain', 'stillThere', 'codeChanged'],
+      ['foundAgain', 'stillPresent', 'codeChanged'],
     );
     assert.deepEqual(statesOf({ ...compared, shown: withVerdict(weak) }), [undefined, undefined]);
     const { findings } = parseFindings(JSON.stringify(logOf(compared)));

@@ -28,7 +28,7 @@ const uploaded = {
 function evidenceOf(shown: readonly ShownFinding[]): readonly (string | undefined)[] {
   return shown.map(({ evidence }) => {
     const least = leastOf(evidence);
-    if (least?.kind === 'notAsSent') return `${least.kind}: ${least.missing}`;
+    if (least?.kind === 'quoteNotFound') return `${least.kind}: ${least.missing}`;
     return least?.kind === 'unchecked' ? `${least.kind}: ${least.unknown}` : least?.kind;
   });
 }
@@ -59,16 +59,16 @@ test('F140 the evidence of a quote is in the uploaded text of its file, however 
     { file: 'src/other.ts', line: 1, snippet: 'export const token = "abc";' },
   ];
   const rows: readonly (readonly [string, string | undefined, string | undefined, object?])[] = [
-    ['exact', call, 'asSent'],
-    ['exact, of several lines, at another line', code, 'asSent', { line: 90 }],
-    ['re-indented', spaced, 'asSent'],
-    ['fenced', `\`\`\`ts\n${call}\n\`\`\``, 'asSent'],
-    ['numbered', `4 | ${call}\n5 | }`, 'asSent'],
-    ['part of a line', 'db.query(sql)', 'asSent'],
-    ['with lines left out', `function find(id) {\n  // ...\n${call}`, 'asSent'],
-    ['very long, and part of a line', bundled.slice(3), 'asSent', inBundle],
+    ['exact', call, 'quoteFound'],
+    ['exact, of several lines, at another line', code, 'quoteFound', { line: 90 }],
+    ['re-indented', spaced, 'quoteFound'],
+    ['fenced', `\`\`\`ts\n${call}\n\`\`\``, 'quoteFound'],
+    ['numbered', `4 | ${call}\n5 | }`, 'quoteFound'],
+    ['part of a line', 'db.query(sql)', 'quoteFound'],
+    ['with lines left out', `function find(id) {\n  // ...\n${call}`, 'quoteFound'],
+    ['very long, and part of a line', bundled.slice(3), 'quoteFound', inBundle],
     ['very long, and invented', `${bundled}g(x);`, 'notAsSent: quote', inBundle],
-    ['very long, with lines left out', `begin();\n…\n${bundled}`, 'asSent', inBundle],
+    ['very long, with lines left out', `begin();\n…\n${bundled}`, 'quoteFound', inBundle],
     ['very long, the end invented', `begin();\n…\n${bundled}g(x);`, 'notAsSent: quote', inBundle],
     ['invented', 'return db.query(sql, [id]);', 'notAsSent: quote'],
     ['of lines that are not adjacent', `function find(id) {\n${call}`, 'notAsSent: quote'],
@@ -94,7 +94,7 @@ test('F140 quotes are checked against the uploaded text, not the current one, an
   const run = await find(fixture, [quote, foreign]);
   const file = path.join(fixture.root, 'shop', 'src', 'db.ts');
   await writeFile(file, uploaded['src/other.ts']);
-  const checked = ['asSent', 'notAsSent: quote'];
+  const checked = ['quoteFound', 'notAsSent: quote'];
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
   const runFolder = fixture.runs.folderOf(run.id);
   await rm(path.join(runFolder, 'source'), { recursive: true });
@@ -133,7 +133,7 @@ test('F140 a quote keeps its evidence once the uploaded text is gone, and a new 
   const items = [quote, foreign, { line: 1, snippet: 'invented(later);' }];
   const text = items.map((each) => ({ title: 'SQL', cwe: 89, file: 'src/db.ts', ...each }));
   await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(text));
-  const wanted = ['asSent', 'notAsSent: quote', 'unchecked: text'];
+  const wanted = ['quoteFound', 'notAsSent: quote', 'unchecked: text'];
   assert.deepEqual(await evidenceAfterRestart(fixture, run), wanted, 'downloaded again');
 });
 

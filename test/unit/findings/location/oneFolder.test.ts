@@ -26,7 +26,7 @@ describe('F176 a folder is one, however it is spelled', () => {
     const [{ run, shown } = {}, ...others] = store.shownRuns();
     assert.deepEqual([run?.id, others, shown?.length], [later.id, [], 1]);
     assert.equal(shown?.[0]?.triage.note, 'invented');
-    assert.deepEqual(await verdictsOf(fixture, later), { found: 'stillThere' });
+    assert.deepEqual(await verdictsOf(fixture, later), { found: 'stillPresent' });
   });
 
   test('edits of its files move findings', async (t) => {

@@ -149,7 +149,7 @@ test('F139 findings not reached by a partial run get no verdict', async (t) => {
   const whole = await history.add(['shop'], findings('a', 'b'));
   const part = await history.add(['shop'], findings('a', 'new'), undefined, { state: 'cancelled' });
   const result = await history.result(part);
-  assert.deepEqual(verdictsIn(result), { a: 'stillThere', new: 'new', b: undefined });
+  assert.deepEqual(verdictsIn(result), { a: 'stillPresent', new: 'new', b: undefined });
   assert.equal(result?.head.baseline?.id, whole.id);
 });
 

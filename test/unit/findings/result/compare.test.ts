@@ -25,18 +25,18 @@ test('a comparison ends when other findings are shown', async (t) => {
   const first = await fixture.addRun(['shop'], file('a', 'b'));
   const second = await fixture.addRun(['shop'], file('a'));
   const third = await fixture.addRun(['shop'], file('a', 'b'));
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'backAgain' });
+  assert.deepEqual(verdicts(fixture), { a: 'stillPresent', b: 'foundAgain' });
   await fixture.store.showComparison(third, first);
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'stillThere' });
+  assert.deepEqual(verdicts(fixture), { a: 'stillPresent', b: 'stillPresent' });
   assert.equal(fixture.store.comparison()?.baseline.id, first.id);
   await fixture.store.show(third);
   assert.equal(fixture.store.comparison(), undefined);
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'backAgain' });
+  assert.deepEqual(verdicts(fixture), { a: 'stillPresent', b: 'foundAgain' });
   await fixture.store.showComparison(third, first);
   await fixture.store.show(second);
   assert.equal(fixture.store.comparison(), undefined);
   await fixture.store.show(third);
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere', b: 'backAgain' });
+  assert.deepEqual(verdicts(fixture), { a: 'stillPresent', b: 'foundAgain' });
   await fixture.store.showComparison(third, first);
   await fixture.addRun(['shop'], file('later'));
   assert.equal(fixture.store.comparison(), undefined);
@@ -100,7 +100,7 @@ test('a comparison ends when the previous run is removed', async (t) => {
   await fixture.runs.remove(first.id);
   await fixture.store.load();
   assert.equal(fixture.store.comparison(), undefined);
-  assert.deepEqual(verdicts(fixture), { a: 'stillThere' });
+  assert.deepEqual(verdicts(fixture), { a: 'stillPresent' });
   const [{ absent, unlisted } = {}] = fixture.store.shownRuns();
   assert.deepEqual([absent, unlisted], [[], 1], 'what only the removed run reports is counted');
 });
@@ -119,6 +119,6 @@ test('F69 a run with unread findings has nothing absent, and the next one nothin
   await fixture.addRun(['shop'], file('new', 'b'));
   assert.deepEqual(
     [verdicts(fixture), fixture.store.shownRuns()[0]?.baselineCut],
-    [{ new: undefined, b: 'stillThere' }, counts],
+    [{ new: undefined, b: 'stillPresent' }, counts],
   );
 });

@@ -133,12 +133,12 @@ test('an earlier run that appears is taken into account, also one before a remov
   const both = await history.add(['a', 'b'], [itemOf(0), itemOf(3, ['a', 'b'])], uploaded);
   const next = await history.add(['a', 'b'], [itemOf(0)], uploaded);
   const verdictsOf = async (run: Run): Promise<unknown> => verdictsIn(await history.result(run));
-  assert.deepEqual(await verdictsOf(next), { V0: 'stillThere', V3: 'sameBytes' });
+  assert.deepEqual(await verdictsOf(next), { V0: 'stillPresent', V3: 'fileUnchanged' });
   await history.remove(removed);
   await history.add(['a'], [], uploaded, { createdAt: 1.5 });
-  assert.deepEqual(await verdictsOf(both), { V0: 'backAgain', V3: undefined });
+  assert.deepEqual(await verdictsOf(both), { V0: 'foundAgain', V3: undefined });
   await history.add(['a', 'b'], [], uploaded, { createdAt: 3.5 });
-  assert.deepEqual(await verdictsOf(next), { V0: 'backAgain', V3: 'sameBytes' });
+  assert.deepEqual(await verdictsOf(next), { V0: 'foundAgain', V3: 'fileUnchanged' });
 });
 
 test('F139 a name that is only probable counts as reported, but not for decisions', async (t) => {
@@ -148,9 +148,9 @@ test('F139 a name that is only probable counts as reported, but not for decision
   const two = await resultOf(history, ['a'], [twin], uploaded);
   const three = await resultOf(history, ['a'], [twin, twin], uploaded);
   const [{ name, verdict } = {}] = two.absent;
-  assert.deepEqual([name, verdict, two.absent.length], [one.findings[1]?.name, 'sameBytes', 1]);
+  assert.deepEqual([name, verdict, two.absent.length], [one.findings[1]?.name, 'fileUnchanged', 1]);
   const verdicts = three.findings.map((each) => each.verdict);
-  assert.deepEqual(verdicts, ['stillThere', 'backAgain']);
+  assert.deepEqual(verdicts, ['stillPresent', 'foundAgain']);
   assert.deepEqual(three.absent, []);
   assert.deepEqual(three.findings[0]?.maybe, [two.findings[0]?.name, one.findings[0]?.name]);
   assert.ok(three.findings.every((each) => isReported(each.verdict) && namesOf(each).length > 1));

@@ -85,7 +85,7 @@ for (const [title, [name, first, second, wanted]] of [
     const verdict = result.findings.find((each) =>
       [each.name, ...each.maybe].includes(decided.name),
     )?.verdict;
-    assert.equal(verdict, wanted === 'none' ? undefined : 'stillThere');
+    assert.equal(verdict, wanted === 'none' ? undefined : 'stillPresent');
   });
 
 test('10,000 alike findings that are reported again are paired one to one, in their order', async (t) => {
@@ -96,7 +96,7 @@ test('10,000 alike findings that are reported again are paired one to one, in th
   assert.deepEqual(result?.absent, []);
   assert.ok(
     result.findings.every(
-      ({ verdict, maybe }, at) => verdict === 'stillThere' && maybe[0]?.endsWith(`:${String(at)}`),
+      ({ verdict, maybe }, at) => verdict === 'stillPresent' && maybe[0]?.endsWith(`:${String(at)}`),
     ),
   );
 });
@@ -152,7 +152,7 @@ test('F185 for any two changes, a finding with its quote is still there, and its
         const after = await history.result(await history.add(['shop'], later, sentFor(changed)));
         assert.ok(before && after);
         assert.deepEqual(after.absent, []);
-        for (const { verdict } of after.findings) assert.equal(verdict, 'stillThere');
+        for (const { verdict } of after.findings) assert.equal(verdict, 'stillPresent');
         for (const [at, decided] of before.findings.entries()) {
           const isSure = (chosen[at] ?? []).every((kind) => kind in sureChanges);
           assert.equal(fateOf(decided, after), isSure ? 'holds' : 'said', String(chosen[at]));

@@ -43,7 +43,7 @@ test('F175 saved results are shown without a worker, and have all verdicts', asy
   await fixture.addRun(['shop'], listOf('a', 'b'), uploaded);
   await fixture.addRun(['shop'], listOf('b'), uploaded);
   const last = await fixture.addRun(['shop'], listOf('a'), uploaded);
-  const wanted = { a: 'backAgain', b: 'sameBytes' };
+  const wanted = { a: 'foundAgain', b: 'fileUnchanged' };
   assert.deepEqual(await verdictsOf(fixture, last), wanted);
   const { shown, absent = [] } = await fixture.reopen('/no/such/worker.cjs').read(last);
   assert.deepEqual(toVerdicts([...shown, ...absent]), wanted);
@@ -95,7 +95,7 @@ test('F184 a result or details that are cut off, damaged, of another run or file
   ]) {
     await damage();
     const { shown } = await fixture.reopen(parseWorker).read(last);
-    assert.deepEqual(toVerdicts(shown), { a: 'stillThere' });
+    assert.deepEqual(toVerdicts(shown), { a: 'stillPresent' });
     assert.equal(await readFile(file, 'utf8'), whole, 'with the same names');
     await fixture.store.withDetails(shown);
     assert.equal(await readFile(details, 'utf8'), wholeDetails);
@@ -205,7 +205,7 @@ test('a comparison with a chosen run is not saved, and decisions follow the save
   assert.deepEqual([toVerdicts(fixture.store.all()), statesOf(fixture)], [{ a: 'new' }, ['falsePositive']]);
   assert.equal(await readFile(resultFileOf(fixture, last), 'utf8'), saved);
   await fixture.store.showComparison(last, second);
-  assert.deepEqual(toVerdicts(fixture.store.all()), { a: 'stillThere' });
+  assert.deepEqual(toVerdicts(fixture.store.all()), { a: 'stillPresent' });
 });
 
 test('working out a result ends with the reason of the signal', async (t) => {

@@ -34,16 +34,16 @@ const inBoth = { ...X, locations: ['src/a.js', 'src/b.js'].map((file) => ({ file
 const noFile = { ...X, file: undefined };
 
 for (const [name, runs, wanted] of [
-  ['what no earlier run had is new', runsOf([uploaded, Y], [uploaded, Y, X]), { X: 'new', Y: 'stillThere' }],
-  ['unchanged code is existing', runsOf([uploaded, X], [uploaded, X]), { X: 'stillThere' }],
-  ['not found, its file changed', runsOf([uploaded, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillThere' }],
+  ['what no earlier run had is new', runsOf([uploaded, Y], [uploaded, Y, X]), { X: 'new', Y: 'stillPresent' }],
+  ['unchanged code is existing', runsOf([uploaded, X], [uploaded, X]), { X: 'stillPresent' }],
+  ['not found, its file changed', runsOf([uploaded, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillPresent' }],
   ['not found, another of its files changed', runsOf([uploaded, inBoth], [otherChanged]), { X: 'codeChanged' }],
   ['not found, another of its files not sent', runsOf([uploaded, inBoth], [onlyA]), { X: 'notUploaded' }],
-  ['not found again in unchanged files', runsOf([uploaded, X], [uploaded]), { X: 'sameBytes' }],
+  ['not found again in unchanged files', runsOf([uploaded, X], [uploaded]), { X: 'fileUnchanged' }],
   ['its file was not sent', runsOf([uploaded, X], [onlyB]), { X: 'notUploaded' }],
   ['the sent files are unknown', runsOf([undefined, X], [undefined]), { X: 'unknown' }],
   ['a finding without a place is not compared', runsOf([uploaded, noFile], [uploaded]), { X: 'unknown' }],
-  ['reported before, but not by the previous run', runsOf([uploaded, X], [uploaded], [uploaded, X]), { X: 'backAgain' }],
+  ['reported before, but not by the previous run', runsOf([uploaded, X], [uploaded], [uploaded, X]), { X: 'foundAgain' }],
   ['not reported by several runs', runsOf([uploaded, X], [uploaded], [changed], [changed]), { X: 'codeChanged' }],
 ] satisfies readonly [string, readonly ReportedRun[], Record<string, string>][])
   test(`F139 a verdict: ${name}`, async (t) => {
@@ -55,7 +55,7 @@ test('F139 findings of an aborted run only are kept after the next complete run'
   await history.add(['shop'], toItems([X]), uploaded, { state: 'aborted' });
   await history.add(['shop'], toItems([Y]), uploaded);
   const last = await history.add(['shop'], toItems([Y]), uploaded);
-  assert.deepEqual(verdictsIn(await history.result(last)), { X: 'sameBytes', Y: 'stillThere' });
+  assert.deepEqual(verdictsIn(await history.result(last)), { X: 'fileUnchanged', Y: 'stillPresent' });
 });
 
 test('F139 findings without a unique location are kept after a run with one folder more', async (t) => {
@@ -83,7 +83,7 @@ test('F139 an import of unknown origin replaces no run and does not report fixed
   await fixture.runs.create({ ...rest, ...origin } as Run);
   await fixture.store.load();
   assert.deepEqual(
-    fixture.store.all().map(({ triage, verdict }) => [triage.state, verdict === 'backAgain']),
+    fixture.store.all().map(({ triage, verdict }) => [triage.state, verdict === 'foundAgain']),
     [['fixed', false]],
   );
 });
@@ -97,12 +97,12 @@ test('F139 a finding triaged as fixed and reported again is open and “back aga
     fixture.store
       .all()
       .map(({ triage, verdict, decidedBefore }) => [triage.state, verdict, decidedBefore?.state]);
-  assert.deepEqual(of(), [['fixed', 'stillThere', undefined]], 'it was under way while the person decided');
+  assert.deepEqual(of(), [['fixed', 'stillPresent', undefined]], 'it was under way while the person decided');
   await fixture.runs.create({ ...again, dispatchedAt: Date.now() + 60_000 } as Run);
   await fixture.store.load();
-  assert.deepEqual(of(), [['open', 'backAgain', 'fixed']]);
+  assert.deepEqual(of(), [['open', 'foundAgain', 'fixed']]);
   await fixture.store.setTriage(fixture.store.all(), 'confirmed', '');
-  assert.deepEqual(of(), [['confirmed', 'stillThere', undefined]]);
+  assert.deepEqual(of(), [['confirmed', 'stillPresent', undefined]]);
 });
 
 const pair = { feature_name: 'Search', perspective: 'XSS' };

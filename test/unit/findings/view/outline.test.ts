@@ -81,7 +81,7 @@ const some: readonly Invented[] = [
   { severity: 'unrated', feature: 'Search', owners: ['@shop/web', '@ana'] },
   { severity: 'critical', cwes: [89, 79], state: 'fixed' },
   { severity: 'low', at: { path: 'a.js' }, cwes: [79], feature: 'Log in', owners: ['@ana'] },
-  { severity: 'low', verdict: 'sameBytes' },
+  { severity: 'low', verdict: 'fileUnchanged' },
   { severity: 'low', at: { path: 'src/a.js' }, verdict: 'new' },
   { severity: 'low', verdict: 'codeChanged' },
 ];

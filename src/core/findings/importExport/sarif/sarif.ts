@@ -100,7 +100,7 @@ function toSuppression(triage: TriageDecision): NonNullable<Result['suppressions
 /** SARIF has fewer states than we have verdicts (3.27.24). */
 function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']> {
   if (!isReported(verdict)) return 'absent';
-  return verdict === 'new' || verdict === 'backAgain' ? 'new' : 'unchanged';
+  return verdict === 'new' || verdict === 'foundAgain' ? 'new' : 'unchanged';
 }
 
 /** Undefined for what lies outside the folders. */
