@@ -106,7 +106,7 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
   const drift = 'unknown';
   const unread = new Set<string>();
   const files = new Map<UploadedFile, LocatedFile>();
-  for (const { finding, uploaded: uploadedFiles, home } of view.found) {
+  for (const { finding, uploaded: uploadedFiles, ofTarget: home } of view.found) {
     unread.add(home);
     for (const [at, reported] of finding.locations.entries()) {
       const uploaded = uploadedFiles[at];

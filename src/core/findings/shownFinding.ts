@@ -89,7 +89,7 @@ export type DetailedRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly absent?: readonly DetailedFinding[] | undefined;
 };
 
-type Placed = Pick<ShownFinding, 'run' | 'folder' | 'locations'> & { readonly finding: Pick<Finding, 'locations'> };
+type Placed = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & { readonly finding: Pick<Finding, 'locations'> };
 
 export function localLocationOf(
   location: Location | undefined,
@@ -113,7 +113,7 @@ export function lacksMainLocation(shown: ShownFinding): boolean {
 }
 
 export function folderOf(shown: Placed): string | undefined {
-  return shown.folder ?? mainLocationOf(shown)?.folder;
+  return shown.uploadedFolder ?? mainLocationOf(shown)?.folder;
 }
 
 /** Those whose decisions count: its own, or all of its run if it is in none of them. */

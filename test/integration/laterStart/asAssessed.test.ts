@@ -49,7 +49,7 @@ describe('files as they were assessed', () => {
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 2, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items));
     shown = findings.map((finding) => ({
-      ...{ run, finding, locations: [], folder, ...identityFor('invented'), triage: undecided },
+      ...{ run, finding, locations: [], uploadedFolder: folder, ...identityFor('invented'), triage: undecided },
       uploaded: finding.locations.map((location) => toUploaded(location.path, uploaded, folder)),
     }));
     const file = path.join(folder, 'src/kept.js');

@@ -125,7 +125,7 @@ describe('an open document', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
     const { finding } = invent({ severity: 'high' });
-    const about = { run: run.id, home: shop, folder: shop, path: '', uploaded: [], quotes: [], since: 1 };
+    const about = { run: run.id, ofTarget: shop, uploadedFolder: shop, uploadedPath: '', uploaded: [], quotes: [], since: 1 };
     const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
     const absent = [entry('codeChanged'), entry('notUploaded')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
@@ -142,7 +142,7 @@ describe('an open document', () => {
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items));
       const contents = parsed.findings.map((finding) => {
-        const shown = { run, finding, locations: [], folder: undefined, ...identity, triage: undecided };
+        const shown = { run, finding, locations: [], uploadedFolder: undefined, ...identity, triage: undecided };
         return toDetails(shown, storeOfFindings()).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
@@ -165,7 +165,7 @@ describe('an open document', () => {
     };
     const [finding] = parseFindings(JSON.stringify([item])).findings;
     const shown = {
-      ...{ run, finding: finding!, locations: [], folder: shop, ...identity },
+      ...{ run, finding: finding!, locations: [], uploadedFolder: shop, ...identity },
       triage: { state: 'open', note: '', at: 1, until: '2026-11-26' } as const,
       verdict: 'new' as const,
       evidence: [{ kind: 'quoteNotFound', path: 'src/server.js', missing: 'quote' } as const],
@@ -219,7 +219,7 @@ describe('an open document', () => {
       return { file, folder: shop, target: 0, path: reported.path, startLine, reported, drift: 'moved' };
     };
     const locations = [locateNow(0, 22, '/one/a.js'), locateNow(1, 12, '/one/a.js'), locateNow(2, 22, '/two/a.js')];
-    const shown = { run, finding: finding!, locations, folder: shop, ...identity, triage: undecided };
+    const shown = { run, finding: finding!, locations, uploadedFolder: shop, ...identity, triage: undecided };
     const { parts, locations: links } = await toDetails(shown, storeOfFindings()).load();
     const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';
     assert.deepEqual(Object.fromEntries(links.map(({ label, index }) => [label, index])), {

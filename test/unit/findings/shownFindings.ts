@@ -23,7 +23,7 @@ const run = { id: 'invented-run', targets: [] } as unknown as Run;
 export function identityFor(text: string, index = 0) {
   const file = hash('sha256', text, 'hex').slice(0, 16);
   const identity: Named = { name: reportKey({ file, index }), file, index, fingerprint: text, maybe: [] };
-  return { ...identity, home: '', path: '', uploaded: [], quotes: [], since: 0 };
+  return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], since: 0 };
 }
 
 /** Properties of an invented finding; `at` is its place, if any. */
@@ -51,7 +51,7 @@ export function invent(invented: Invented = {}): DetailedFinding {
     locations:
       location === undefined || drift === 'none' ? [] : [{ ...location, file: `${folder}/${location.path}`, drift }],
     details: { description: '', recommendation: '', blocks: [], locations: [] },
-    folder: undefined,
+    uploadedFolder: undefined,
     ...identityFor('invented', finding.index),
     fingerprint: String(finding.index ?? 0),
     triage: { state, note: '', at: 0 },

@@ -172,8 +172,8 @@ export async function pairFindings(
 }
 
 function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Candidate {
-  const { finding, home, path, uploaded, quotes } = found;
-  const folder = pathKey(home);
+  const { finding, ofTarget: targetFolder, uploadedPath: path, uploaded, quotes } = found;
+  const folder = pathKey(targetFolder);
   const pathAt = (at: number): string => {
     const file = uploaded[at];
     if (file !== undefined) return run.laterPathOf(file).normalize('NFC');

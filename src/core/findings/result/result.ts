@@ -46,11 +46,11 @@ export interface ResultFinding extends Named {
   readonly finding: Finding;
   readonly run: string;
   /** The folder that it is about: its run's first where it may be in several. */
-  readonly home: string;
+  readonly ofTarget: string;
   /** The folder that it surely belongs to. */
-  readonly folder: string | undefined;
+  readonly uploadedFolder: string | undefined;
   /** Of its main location, as uploaded, else as reported. */
-  readonly path: string;
+  readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
   /** `quoteKeyOf` each location; empty for a location without a quote that identifies code. */
   readonly quotes: readonly string[];
@@ -111,7 +111,7 @@ export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const artifacts = 'artifacts' in run ? run.artifacts : undefined;
   const endedEarly = 'endedEarly' in run ? run.endedEarly : undefined;
-  const folders = targets.map(({ folder, name }) => [folder, name]);
+  const folders = targets.map(({ folder: uploadedFolder, name }) => [uploadedFolder, name]);
   const facts = [state, workflow, input, baseUrl, organizationId, folders, artifacts, endedEarly];
   return digest([...facts, run.continuesOnePair]);
 }

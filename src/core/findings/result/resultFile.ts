@@ -37,9 +37,9 @@ const maxBytes = 16 * 1024 * 1024;
 const partBytes = 256 * 1024;
 const maxDetailsBytes = 256 * 1024 * 1024;
 
-type Shared = Pick<ResultFinding, 'run' | 'file' | 'home' | 'folder'>;
+type Shared = Pick<ResultFinding, 'run' | 'file' | 'ofTarget' | 'uploadedFolder'>;
 
-type Usual = 'name' | 'maybe' | 'path' | 'quotes';
+type Usual = 'name' | 'maybe' | 'uploadedPath' | 'quotes';
 
 /** `shared` and `uploaded` are positions in the table. `toFinding` adds what goes without saying. */
 type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'uploaded'> &
@@ -88,7 +88,7 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
     return at;
   };
   const toLine = (found: ResultFinding): unknown => {
-    const { run, file, home, folder, finding, index, name, maybe, path, uploaded, quotes, ...others } = found;
+    const { run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder, finding, index, name, maybe, uploadedPath: path, uploaded, quotes, ...others } = found;
     const named = finding.locations.map((each, at) => ({ ...each, path: unless(each.path, uploaded[at]?.path) }));
     return {
       finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
@@ -97,7 +97,7 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
       maybe: maybe.length === 0 ? undefined : maybe,
       path: uploaded[0] === undefined ? path : undefined,
       quotes: quotes.every((each) => each === '') ? undefined : quotes,
-      shared: positionOf({ run, file, home, folder }),
+      shared: positionOf({ run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder }),
       uploaded: uploaded.map((each) => (each === undefined ? null : positionOf(each))),
     };
   };
@@ -155,19 +155,19 @@ export async function readSaved(runFolder: string): Promise<RunResult | undefine
 type Table = readonly (Shared & UploadedFile)[];
 
 function toFinding({ finding, shared, uploaded: positions, ...others }: Line, table: Table): ResultFinding {
-  const { run = '', file = '', home = '', folder }: Partial<Shared> = table[shared] ?? {};
+  const { run = '', file = '', ofTarget: ofTarget = '', uploadedFolder: uploadedFolder }: Partial<Shared> = table[shared] ?? {};
   const { index } = finding;
   const uploaded = positions.map((at) => (at === null ? undefined : table[at]));
   const locations = finding.locations.map((each, at) => ({ path: uploaded[at]?.path ?? '', ...each }));
   return {
     name: reportKey({ file, index }),
     maybe: [],
-    path: uploaded[0]?.path ?? '',
+    uploadedPath: uploaded[0]?.path ?? '',
     quotes: locations.map(() => ''),
     ...others,
     // JSON has `null` in place of undefined members of lists.
     evidence: others.evidence?.map((each) => each ?? undefined),
-    ...{ run, file, home, folder, index, uploaded },
+    ...{ run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder, index, uploaded },
     finding: { id: `#${String(index + 1)}`, ...finding, locations },
   };
 }

@@ -119,5 +119,5 @@ function foldersOf({ targets }: Run): string[] {
 
 function withoutTexts(found: ResultFinding): ResultFinding {
   const finding = { ...found.finding, id: '', title: '', summary: '', locations: [], cwes: [] };
-  return { ...found, finding, path: '', uploaded: [], quotes: [], evidence: undefined };
+  return { ...found, finding, uploadedPath: '', uploaded: [], quotes: [], evidence: undefined };
 }

@@ -159,9 +159,9 @@ function toOwn(
     file,
     index: finding.index,
     fingerprint: fingerprintOf(reported, { path }),
-    home: folder ?? run.targets[0]?.folder ?? '',
-    folder,
-    path,
+    ofTarget: folder ?? run.targets[0]?.folder ?? '',
+    uploadedFolder: folder,
+    uploadedPath: path,
     uploaded: uploaded.map((each) =>
       typeof each === 'object' ? { ...each, isOnlyCopy: isOnlyCopy(each) } : undefined,
     ),
@@ -228,7 +228,7 @@ async function readBefore({ run: { targets }, before = [], kept = [], runsFolder
   const results = before.map((run) => byId.get(run?.id ?? ''));
   const foundIn = (list: 'findings' | 'absent'): readonly ResultFinding[] =>
     targets.flatMap(({ folder }, at) =>
-      (results[at]?.[list] ?? []).filter(({ home }) => isSamePath(home, folder)),
+      (results[at]?.[list] ?? []).filter(({ ofTarget: targetFolder }) => isSamePath(targetFolder, folder)),
     );
   const baseline = results[targets.length]?.head;
   const ofFolders = new Set(results.slice(0, targets.length));

@@ -15,7 +15,7 @@ export function decide(
   decisions: Decisions,
 ): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
   const { finding, maybe, verdict } = found;
-  const folders = decisionFolders({ run, folder: found.folder, finding, locations });
+  const folders = decisionFolders({ run, uploadedFolder: found.uploadedFolder, finding, locations });
   const about = (one: Decidable): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);

@@ -51,7 +51,7 @@ export function shownOf(
     run,
     ...splitReported(finding),
     locations: [],
-    folder: run.targets[0]?.folder,
+    uploadedFolder: run.targets[0]?.folder,
     ...identityFor(run.id, index),
     fingerprint: fingerprintOf(finding, { path: finding.locations[0]?.path ?? '' }),
     triage: triage(index),
