@@ -149,7 +149,7 @@ export async function gitApi(): Promise<GitApi | undefined> {
 /** The repositories that `look` returns by their roots, once VS Code's git extension has found and read them. Throws `noAnswer`. */
 export async function whenRead(
   git: GitApi,
-  look: () => ReadonlyMap<string, GitRepository>,
+  repositories: () => ReadonlyMap<string, GitRepository>,
 ): Promise<ReadonlyMap<string, GitRepository>> {
   let subscriptions: readonly vscode.Disposable[] = [];
   const unsubscribe = (): void => {
@@ -158,7 +158,7 @@ export async function whenRead(
   const read = new Promise<ReadonlyMap<string, GitRepository>>((resolve) => {
     const check = (): void => {
       unsubscribe();
-      const found = look();
+      const found = repositories();
       const states = [...found.values()].map(({ state }) => state);
       subscriptions = [
         git.onDidChangeState(check),

@@ -20,7 +20,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #changed: Emitter<{ readonly key: string }>;
   readonly #subscription: Disposable;
   /** By key, the answers that are due: the next read takes the first of these and its own. */
-  readonly #due = new Map<string, Promise<string | undefined>>();
+  readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;
   /** A secret was changed, or its answer came too late for the read that waited for it. */
   readonly onDidChange: Event<{ readonly key: string }>;
@@ -31,16 +31,16 @@ export class BoundedSecrets implements HostSecrets, Disposable {
     this.#changed = new Emitter(deps.log);
     this.onDidChange = this.#changed.event;
     this.#subscription = secrets.onDidChange((change) => {
-      this.#due.delete(change.key);
+      this.#pending.delete(change.key);
       this.#changed.fire(change);
     });
   }
 
   async get(key: string, signal?: AbortSignal): Promise<string | undefined> {
-    const asked = Promise.race([this.#secrets.get(key), ...(this.#due.has(key) ? [this.#due.get(key)] : [])]);
-    this.#due.set(key, asked);
+    const asked = Promise.race([this.#secrets.get(key), ...(this.#pending.has(key) ? [this.#pending.get(key)] : [])]);
+    this.#pending.set(key, asked);
     const forget = (): void => {
-      if (this.#due.get(key) === asked) this.#due.delete(key);
+      if (this.#pending.get(key) === asked) this.#pending.delete(key);
     };
     try {
       const value = await this.#within('read', asked, { signal });
@@ -48,7 +48,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
       return value;
     } catch (error) {
       asked.then(() => {
-        if (this.#due.get(key) === asked) this.#changed.fire({ key });
+        if (this.#pending.get(key) === asked) this.#changed.fire({ key });
       }, forget);
       throw error;
     }
@@ -59,12 +59,12 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   }
 
   async store(key: string, value: string): Promise<void> {
-    this.#due.delete(key);
+    this.#pending.delete(key);
     await this.#within('save', this.#secrets.store(key, value), { written: [value] });
   }
 
   async delete(key: string): Promise<void> {
-    this.#due.delete(key);
+    this.#pending.delete(key);
     await this.#within('delete', this.#secrets.delete(key));
   }
 

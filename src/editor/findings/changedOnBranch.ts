@@ -203,13 +203,13 @@ export class BranchComparison implements vscode.Disposable {
     if (git === undefined) return unavailable('noGit');
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const paths = files.size > 0 ? [...files.keys()] : folders;
-    const look = (): ReadonlyMap<string, GitRepository> => {
+    const repositories = (): ReadonlyMap<string, GitRepository> => {
       const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
       return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
     };
     // Also before: a late answer is used.
-    if (this.#isOn) this.#followGit(git, look().values());
-    const byRoot = await whenRead(git, look);
+    if (this.#isOn) this.#followGit(git, repositories().values());
+    const byRoot = await whenRead(git, repositories);
     if (this.#isOn) this.#followGit(git, byRoot.values());
     if (byRoot.size === 0) return unavailable('noRepository');
     const ofFile = new Map<string, GitRepository>();

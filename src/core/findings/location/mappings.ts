@@ -60,8 +60,8 @@ export async function visitMapped(
     .map(({ from, to }) => ({ from: segmentsOf(from), to }))
     .filter(({ from }) => from.every((name, at) => name === names[at]));
   const [best] = fitting.sort((one, other) => other.from.length - one.from.length);
-  const rest = names.slice(best?.from.length);
-  const below = rest.length === 0 ? [] : toSegments(rest.join('/'));
+  const remainder = names.slice(best?.from.length);
+  const below = remainder.length === 0 ? [] : toSegments(remainder.join('/'));
   const mapped = best && below && toSegments([best.to, ...below].join('/'));
   const found = mapped && (await folder.visit(mapped.join('/')));
   return typeof found === 'object' ? found : undefined;

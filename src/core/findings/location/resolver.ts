@@ -252,9 +252,9 @@ export function createLocator(
     const possible = targetsOf(location, knowsUploaded).flatMap((target) => opened[target] ?? []);
     const findIn = async (
       targets: typeof opened,
-      look: (target: (typeof opened)[number]) => Promise<FoundOnDisk | undefined>,
+      findFile: (target: (typeof opened)[number]) => Promise<FoundOnDisk | undefined>,
     ) => {
-      const found = await Promise.all(targets.map(look));
+      const found = await Promise.all(targets.map(findFile));
       const all = targets.flatMap((target, at) => (found[at] ? [{ ...target, ...found[at] }] : []));
       const best = bestOf(location.path, all);
       return typeof best?.here === 'object' ? { ...best, ...best.here } : undefined;

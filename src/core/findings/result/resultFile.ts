@@ -188,18 +188,18 @@ function parsed<T>(line: Buffer, schema: z.ZodMiniType<T>): T | undefined {
 async function* linesOf(path: string, maxFileBytes: number): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
-    let rest = Buffer.alloc(0);
-    for (let read = 0; read < maxFileBytes && rest.length < maxBytes;) {
+    let remainder = Buffer.alloc(0);
+    for (let read = 0; read < maxFileBytes && remainder.length < maxBytes;) {
       const part = await file.read(Buffer.allocUnsafe(partBytes), 0, partBytes, read);
       if (part.bytesRead === 0) return;
       read += part.bytesRead;
-      const text = Buffer.concat([rest, part.buffer.subarray(0, part.bytesRead)]);
+      const text = Buffer.concat([remainder, part.buffer.subarray(0, part.bytesRead)]);
       let start = 0;
       for (let end = text.indexOf(lineEnd); end >= 0; end = text.indexOf(lineEnd, start)) {
         yield text.subarray(start, end);
         start = end + 1;
       }
-      rest = text.subarray(start);
+      remainder = text.subarray(start);
     }
   } finally {
     await file.close();

@@ -120,10 +120,10 @@ export function escapeMarkdown(text: string): string {
 }
 
 function inertLine(line: string): string {
-  const [, bullet, rest] = marker.exec(line) ?? [];
+  const [, bullet, remainder] = marker.exec(line) ?? [];
   // Two trailing spaces keep line breaks; four leading ones would make code.
   if (bullet === undefined) return line.trim() === '' ? '' : `${inertText(line.trim())}  `;
-  return `${bullet.replaceAll('\t', '    ')}${inertText(rest ?? '')}`;
+  return `${bullet.replaceAll('\t', '    ')}${inertText(remainder ?? '')}`;
 }
 
 function inertText(text: string): string {

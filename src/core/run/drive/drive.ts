@@ -26,10 +26,10 @@ export class Drive {
   /** The latest failure: the same one may recur for days. */
   #failure = '';
   /** Ends the rest; defined while no step is due. */
-  #look: (() => void) | undefined;
+  #onWoken: (() => void) | undefined;
   /** True once the run needs nothing more from this window; only the drive sets it. */
   hasEnded = false;
-  #resting: (() => void)[] = [];
+  #idleWaiters: (() => void)[] = [];
 
   constructor(id: string, lease: Lease, deps: RunDeps, ended: Emitter<Run>) {
     this.id = id;
@@ -52,10 +52,10 @@ export class Drive {
   }
 
   /** Looks again at what is due; a change of the journal ends no delay. */
-  look(): void {
-    const look = this.#look;
-    this.#look = undefined;
-    look?.();
+  recheck(): void {
+    const recheck = this.#onWoken;
+    this.#onWoken = undefined;
+    recheck?.();
   }
 
   /** Ends the delay, but never what is left of a `Retry-After`. */
@@ -63,20 +63,20 @@ export class Drive {
     const run = this.#deps.store.get(this.id);
     if (this.#underWay !== undefined) this.#waiting.push(waker);
     else if (run !== undefined) this.#delays.wake(waker, run);
-    this.look();
+    this.recheck();
   }
 
   /** Gives the lease back; the step under way ends soon. */
   stop(): void {
     this.#stop.abort(new DOMException('Stopped', 'AbortError'));
-    this.look();
+    this.recheck();
     void this.#lease.release();
   }
 
   /** Resolves once no step is due. */
-  async rest(): Promise<void> {
-    if (this.#look === undefined && !this.hasEnded)
-      await new Promise<void>((resolve) => this.#resting.push(resolve));
+  async whenIdle(): Promise<void> {
+    if (this.#onWoken === undefined && !this.hasEnded)
+      await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
   }
 
   async #drive(): Promise<void> {
@@ -85,50 +85,50 @@ export class Drive {
       await Promise.resolve();
       while (!this.#stop.signal.aborted) {
         const run = this.#deps.store.get(this.id);
-        const owed = run === undefined ? [] : next(run, circumstances(run, this.#deps));
-        if (owed.length === 0) break;
-        const due = owed.find((each) => this.#delays.isOver(each));
-        if (due === undefined) await this.#untilLooked();
-        else await this.#perform(due);
+        const steps = run === undefined ? [] : next(run, circumstances(run, this.#deps));
+        if (steps.length === 0) break;
+        const ready = steps.find((each) => this.#delays.isOver(each));
+        if (ready === undefined) await this.#untilWoken();
+        else await this.#perform(ready);
       }
     } finally {
       this.hasEnded = true;
-      this.#rested();
+      this.#resolveWaiters();
       await this.#lease.release();
     }
   }
 
-  #untilLooked(): Promise<void> {
+  #untilWoken(): Promise<void> {
     return new Promise((resolve) => {
-      this.#look = resolve;
-      this.#rested();
+      this.#onWoken = resolve;
+      this.#resolveWaiters();
     });
   }
 
-  #rested(): void {
-    for (const resolve of this.#resting.splice(0)) resolve();
+  #resolveWaiters(): void {
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  async #perform(due: Next): Promise<void> {
-    this.#underWay = due.step;
+  async #perform(ready: Next): Promise<void> {
+    this.#underWay = ready.step;
     try {
-      const event = await perform(due, this.#deps);
+      const event = await perform(ready, this.#deps);
       if (event !== undefined) await this.#deps.store.apply(this.id, event);
-      this.#delays.succeeded(due, event);
+      this.#delays.succeeded(ready, event);
       this.#failure = '';
     } catch (error) {
-      if (!isAbortError(error)) await this.#noteFailure(due, error);
+      if (!isAbortError(error)) await this.#noteFailure(ready, error);
     } finally {
       this.#underWay = undefined;
       for (const waker of this.#waiting.splice(0)) this.wake(waker);
     }
   }
 
-  async #noteFailure(due: Next, cause: unknown): Promise<void> {
+  async #noteFailure(ready: Next, cause: unknown): Promise<void> {
     const { store, log, clock } = this.#deps;
     const error = knownError(cause);
-    this.#delays.failed(due, error);
-    const failure = `Run ${this.id}: ${due.step} failed: ${error.message} ${error.data.status ?? ''}`.trim();
+    this.#delays.failed(ready, error);
+    const failure = `Run ${this.id}: ${ready.step} failed: ${error.message} ${error.data.status ?? ''}`.trim();
     log[failure === this.#failure ? 'debug' : 'warn'](failure);
     this.#failure = failure;
     await store.apply(this.id, toStepFailed(error, clock.now())).catch((failed: unknown) => {

@@ -36,13 +36,13 @@ export class DrivingWindow {
   /** The runs whose findings this window has tried to work out again. */
   readonly #tried = new Set<string>();
   /** True while the workbench does not answer: it is gone, although its extension host lives. */
-  #isTornAway = false;
+  #isWorkbenchGone = false;
 
   constructor(deps: RunDeps, ended: Emitter<Run>) {
     this.#deps = deps;
     this.#ended = ended;
     this.#following = deps.store.onDidChange((changed) => {
-      for (const { id } of changed) this.#drives.get(id)?.look();
+      for (const { id } of changed) this.#drives.get(id)?.recheck();
       this.#beat();
     });
   }
@@ -60,7 +60,7 @@ export class DrivingWindow {
   async resume(): Promise<void> {
     await this.#deps.store.reload();
     const drives = await this.#takeOverAll();
-    await Promise.all([this.#cleanUp(), ...drives.map((drive) => drive.rest())]);
+    await Promise.all([this.#cleanUp(), ...drives.map((drive) => drive.whenIdle())]);
   }
 
   /** Resumes, and polls the runs of this window whose last poll failed. */
@@ -140,8 +140,8 @@ export class DrivingWindow {
   /** Drives what an event has left to do; resolves once none of it is due. */
   async driveOn(id: string): Promise<void> {
     const drive = await this.#take(id);
-    drive?.look();
-    await drive?.rest();
+    drive?.recheck();
+    await drive?.whenIdle();
   }
 
   /** Gives all leases back, so that another window can take over at once. */
@@ -169,7 +169,7 @@ export class DrivingWindow {
   async #wake(drives: readonly Drive[], waker: Waker): Promise<void> {
     const idle = drives.filter(({ isBusy }) => !isBusy);
     for (const drive of drives) drive.wake(waker);
-    await Promise.all(idle.map((drive) => drive.rest()));
+    await Promise.all(idle.map((drive) => drive.whenIdle()));
   }
 
   async #cleanUp(): Promise<void> {
@@ -210,9 +210,9 @@ export class DrivingWindow {
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
     // Where no lease can be written, runs are shown as last saved.
-    if (this.#deps.store.problem !== undefined || this.#isTornAway) return [];
+    if (this.#deps.store.problem !== undefined || this.#isWorkbenchGone) return [];
     const isTaken = (id: string): boolean => this.#drives.has(id) || this.#taking.has(id);
-    const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#isOwed(run));
+    const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#needsWork(run));
     const taken = await Promise.all(runs.map(({ id }) => this.#take(id)));
     return taken.filter((drive) => drive !== undefined);
   }
@@ -241,10 +241,10 @@ export class DrivingWindow {
     return undefined;
   }
 
-  readonly #isOwed = (run: Run): boolean => next(run, circumstances(run, this.#deps)).length > 0;
+  readonly #needsWork = (run: Run): boolean => next(run, circumstances(run, this.#deps)).length > 0;
 
   get #isBeatNeeded(): boolean {
-    return this.#drives.size > 0 || this.#deps.store.all().some(this.#isOwed);
+    return this.#drives.size > 0 || this.#deps.store.all().some(this.#needsWork);
   }
 
   /** Starts the beat, unless nothing is to do: an idle window has no timer. */
@@ -267,11 +267,11 @@ export class DrivingWindow {
           log.info('The machine slept, or its clock was changed: polling every run');
           for (const drive of this.#drives.values()) drive.wake('clock');
         }
-        await store.reload(this.#isOwed).catch((error: unknown) => {
+        await store.reload(this.#needsWork).catch((error: unknown) => {
           log.error(`The journals could not be read: ${String(error)}`);
         });
         void this.#takeOverAll();
-        for (const drive of this.#drives.values()) drive.look();
+        for (const drive of this.#drives.values()) drive.recheck();
       }
     } finally {
       this.#isBeating = false;
@@ -283,10 +283,10 @@ export class DrivingWindow {
     if (askWorkbench === undefined) return;
     try {
       await answerOf(askWorkbench(), 'VS Code', { clock, signal: this.stopped });
-      this.#isTornAway = false;
+      this.#isWorkbenchGone = false;
     } catch (error) {
       log.debug(`The workbench did not answer: ${String(error)}`);
-      this.#isTornAway = true;
+      this.#isWorkbenchGone = true;
       this.#stopDrives();
     }
   }

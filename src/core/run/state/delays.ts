@@ -40,7 +40,7 @@ export class Delays {
   /** How many other tokens there were since the last good answer. */
   #tokens = 0;
   /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
-  #quiet = { retryAt: 0, until: 0 };
+  #pause = { retryAt: 0, until: 0 };
 
   constructor(run: Run | undefined, clock: Clock, random: () => number) {
     this.#clock = clock;
@@ -103,7 +103,7 @@ export class Delays {
   /** After a failure, also of the disk. */
   failed({ step, run }: Next, { kind, data: { retryAfterMs: waitMs = 0, detail } }: AssessmentError): void {
     this.#isRefused = false;
-    if (waitMs > 0) this.#hush(this.#clock.now() + waitMs);
+    if (waitMs > 0) this.#pauseUntil(this.#clock.now() + waitMs);
     const failures = (this.#failures.get(step) ?? 0) + 1;
     this.#failures.set(step, failures);
     let delayMs = waitMs + backoff(failures, this.#random());
@@ -125,14 +125,14 @@ export class Delays {
   }
 
   #isQuiet(run: Run): boolean {
-    if (run.retryAt !== undefined && run.retryAt !== this.#quiet.retryAt) this.#hush(run.retryAt);
-    const { retryAt, until } = this.#quiet;
+    if (run.retryAt !== undefined && run.retryAt !== this.#pause.retryAt) this.#pauseUntil(run.retryAt);
+    const { retryAt, until } = this.#pause;
     return this.#clock.monotonic() < until && this.#clock.now() < retryAt;
   }
 
-  #hush(retryAt: number): void {
+  #pauseUntil(retryAt: number): void {
     const leftMs = retryAfterMs({ retryAt }, this.#clock.now());
-    this.#quiet = { retryAt, until: this.#clock.monotonic() + leftMs };
+    this.#pause = { retryAt, until: this.#clock.monotonic() + leftMs };
   }
 }
 

@@ -6,22 +6,22 @@ import { poll } from './poll.ts';
 import { removeUploads } from './removeUploads.ts';
 import type { StepDeps } from './step.ts';
 
-export async function perform(due: Next, deps: StepDeps): Promise<RunEvent | undefined> {
-  switch (due.step) {
+export async function perform(ready: Next, deps: StepDeps): Promise<RunEvent | undefined> {
+  switch (ready.step) {
     case 'record':
-      deps.log.info(`Run ${due.run.id}: ${due.event.type}`);
-      return { ...due.event, at: deps.clock.now() };
+      deps.log.info(`Run ${ready.run.id}: ${ready.event.type}`);
+      return { ...ready.event, at: deps.clock.now() };
     case 'poll':
-      return poll(due.run, deps);
+      return poll(ready.run, deps);
     case 'download':
-      return downloadArtifacts(due.run, deps);
+      return downloadArtifacts(ready.run, deps);
     case 'workOut':
-      return workOut(due.run, deps);
+      return workOut(ready.run, deps);
     case 'announce':
-      return announce(due.run, deps);
+      return announce(ready.run, deps);
     case 'removeArchives':
-      return removeArchives(due.run, deps);
+      return removeArchives(ready.run, deps);
     case 'removeUploads':
-      return removeUploads(due.run, deps.deleteSourceAfterRun(), deps, deps.signal);
+      return removeUploads(ready.run, deps.deleteSourceAfterRun(), deps, deps.signal);
   }
 }

@@ -89,10 +89,10 @@ function splitName(path: string): { prefix: string; name: string } | undefined {
 
 /** `<length> <key>=<value>\n`, where the length includes its digits. */
 function paxRecord(key: string, value: Buffer): Buffer {
-  const rest = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
-  let length = rest.length + 1;
-  while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
-  return Buffer.concat([Buffer.from(String(length)), rest]);
+  const remainder = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
+  let length = remainder.length + 1;
+  while (String(length).length + remainder.length !== length) length = String(length).length + remainder.length;
+  return Buffer.concat([Buffer.from(String(length)), remainder]);
 }
 
 function ustar(

@@ -68,8 +68,8 @@ const generalPatterns: readonly PatternAndShown[] = [
 
 /** Empty for the root of a disk. A path of one name, which any folder may have, is only found where it begins. */
 function pathPattern(path: string): string {
-  const [, drive, rest = ''] = /^([a-z]):(.*)$/is.exec(path) ?? [undefined, undefined, path];
-  const names = rest.split(/[\\/]+/).filter((name) => name !== '');
+  const [, drive, remainder = ''] = /^([a-z]):(.*)$/is.exec(path) ?? [undefined, undefined, path];
+  const names = remainder.split(/[\\/]+/).filter((name) => name !== '');
   if (names.length === 0) return '';
   const start = drive === undefined ? '' : `(?:${nameBehind}${drive}[:$])?`;
   const below = names.map((name) => separator + literal(name)).join('');

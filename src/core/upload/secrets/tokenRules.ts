@@ -21,7 +21,7 @@ interface TokenRule {
   /** By default, what is not an example. */
   readonly accept?: (secret: string, text: string, end: number) => boolean;
   /** The secret's continuation after the match. */
-  readonly rest?: RegExp;
+  readonly remainder?: RegExp;
 }
 
 // What has more than a prefix. A token with a public part may begin anywhere, and ends before a character that its
@@ -65,7 +65,7 @@ const tokenRules: readonly TokenRule[] = [
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
     accept: (_key, text, end) => isKeyBody(text.slice(end, end + 600)),
     // To the key's end, or to the end of a quote without it.
-    rest: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
+    remainder: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
   {
     // Such a key, or JSON that has one, in Base64.
@@ -138,15 +138,15 @@ const signedPicture = /\.(?:png|jpe?g|gif|webp|svg|mp4|mov)\?[^\s"'<>()]*$/i;
 
 export function findTokens(text: string): Match[] {
   const found: Match[] = [];
-  for (const { rule, index, prefix, rest } of tableTokens(text))
-    if (isNoWord(rest)) found.push({ rule, index, secret: prefix + rest });
-  for (const { rule, pattern, accept = isNoExample, rest } of tokenRules) {
+  for (const { rule, index, prefix, remainder } of tableTokens(text))
+    if (isNoWord(remainder)) found.push({ rule, index, secret: prefix + remainder });
+  for (const { rule, pattern, accept = isNoExample, remainder } of tokenRules) {
     for (const match of text.matchAll(pattern)) {
       const { start = '', name, secret = start + match[0] } = match.groups ?? {};
       const end = match.index + match[0].length;
       if (!accept(secret, text, end)) continue;
-      if (rest !== undefined) rest.lastIndex = end;
-      const all = secret + (rest?.exec(text)?.[0] ?? '');
+      if (remainder !== undefined) remainder.lastIndex = end;
+      const all = secret + (remainder?.exec(text)?.[0] ?? '');
       found.push({ rule, index: match.index - start.length, secret: all, name });
     }
   }

@@ -260,9 +260,9 @@ export function* tableTokens(text: string) {
     if (isInsideWord(prefix, text.slice(Math.max(0, index - 12), index))) continue;
     for (const { rule, form } of rowsByPrefix.get(prefix) ?? []) {
       form.lastIndex = index + prefix.length;
-      const rest = form.exec(text)?.[0];
-      if (rest === undefined) continue;
-      yield { rule, index, prefix, rest };
+      const remainder = form.exec(text)?.[0];
+      if (remainder === undefined) continue;
+      yield { rule, index, prefix, remainder };
       break;
     }
   }

@@ -67,8 +67,8 @@ export function toLevel(severity: Severity): 'error' | 'warning' | 'note' {
 
 export function toMessage({ id, title }: Finding, { description }: Details): string {
   const first = toSentence(title.trim() === '' ? id : title.trim());
-  const rest = description === '' || description === title ? '' : `\n\n${description}`;
-  return escapeMessage(`${first}${rest}`);
+  const remainder = description === '' || description === title ? '' : `\n\n${description}`;
+  return escapeMessage(`${first}${remainder}`);
 }
 
 /** GitHub shows only the first sentence where space is short. */
