@@ -161,11 +161,11 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   if (last.workflow === workflow && limitsBefore !== limits)
     lines.push(`  + ${limits}`, `  − ${limitsBefore}`);
   if (lines.length === 0) return [];
-  const since = t(
+  const changesLine = t(
     'Added (+) and removed (−) since the last start from this file on {0}:',
     formatTime(last.createdAt),
   );
-  return [since, ...lines];
+  return [changesLine, ...lines];
 }
 
 /** The unfinished runs on one of the same origins: each spends credits, and they disturb each other. */

@@ -103,7 +103,7 @@ describe('messages about findings and runs', () => {
     );
 
   it('describe the state of runs if there are no findings, starting with what needs the user', () => {
-    const troubled = (kind: ErrorKind): Run => ({ ...runOf.running, trouble: { kind, since: 0 } }) as Run;
+    const troubled = (kind: ErrorKind): Run => ({ ...runOf.running, trouble: { kind, firstSeen: 0 } }) as Run;
     for (const [kind, state] of [
       ['unsent', 'offline'],
       ['serverError', 'running'],

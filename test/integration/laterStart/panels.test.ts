@@ -125,7 +125,7 @@ describe('an open document', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
     const { finding } = invent({ severity: 'high' });
-    const about = { run: run.id, ofTarget: shop, uploadedFolder: shop, uploadedPath: '', uploaded: [], quotes: [], since: 1 };
+    const about = { run: run.id, ofTarget: shop, uploadedFolder: shop, uploadedPath: '', uploaded: [], quotes: [], firstSeen: 1 };
     const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
     const absent = [entry('codeChanged'), entry('notUploaded')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];

@@ -23,7 +23,7 @@ const run = { id: 'invented-run', targets: [] } as unknown as Run;
 export function identityFor(text: string, index = 0) {
   const file = hash('sha256', text, 'hex').slice(0, 16);
   const identity: Named = { name: reportKey({ file, index }), file, index, fingerprint: text, maybe: [] };
-  return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], since: 0 };
+  return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], firstSeen: 0 };
 }
 
 /** Properties of an invented finding; `at` is its place, if any. */

@@ -48,8 +48,8 @@ export async function compareFindings(
   const findings = named.map((finding): ResultFinding => {
     const same = namesOf(finding).flatMap((name) => byName.get(name) ?? [])[0];
     if (same === undefined) return { ...finding, verdict: hasBaseline ? 'new' : undefined };
-    const since = wasReported.has(same) ? same.since : createdAt;
-    return { ...finding, verdict: reportedVerdict(finding, same, run), since };
+    const firstSeen = wasReported.has(same) ? same.firstSeen : createdAt;
+    return { ...finding, verdict: reportedVerdict(finding, same, run), firstSeen };
   });
   const reported = allNamesOf(findings);
   const canMiss = absenceCounts(run);
@@ -59,15 +59,15 @@ export async function compareFindings(
       absent.set(finding.name, {
         ...finding,
         verdict: canMiss ? absenceOf(finding, run) : undefined,
-        since: wasReported.has(finding) ? createdAt : finding.since,
+        firstSeen: wasReported.has(finding) ? createdAt : finding.firstSeen,
         missed: isComplete(run) || finding.missed,
       });
   // An earlier findings file of the run had these.
   for (const finding of former.findings)
     if (!reported.has(finding.name) && isUnknown(finding))
-      absent.set(finding.name, { ...finding, verdict: undefined, since: createdAt });
+      absent.set(finding.name, { ...finding, verdict: undefined, firstSeen: createdAt });
   // Of those that no run has reported for longest, some may not be listed.
-  return { findings, absent: [...absent.values()].sort((one, other) => other.since - one.since) };
+  return { findings, absent: [...absent.values()].sort((one, other) => other.firstSeen - one.firstSeen) };
 }
 
 /** The first of several pairs names a finding, and each name is given once. */

@@ -58,7 +58,7 @@ export interface ResultFinding extends Named {
   /** Undefined where earlier runs say nothing, or where this run could not report it. */
   readonly verdict?: Verdict | undefined;
   /** `createdAt` of the run since which it is reported, or not reported, without a gap. */
-  readonly since: number;
+  readonly firstSeen: number;
   /** A complete run of its folder did not report it. */
   readonly missed?: true | undefined;
 }

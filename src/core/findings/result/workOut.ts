@@ -166,7 +166,7 @@ function toOwn(
       typeof each === 'object' ? { ...each, isOnlyCopy: isOnlyCopy(each) } : undefined,
     ),
     quotes: finding.locations.map((_, at) => quoteKeyOf(reported.locations[at]?.snippet)),
-    since: run.createdAt,
+    firstSeen: run.createdAt,
   };
 }
 

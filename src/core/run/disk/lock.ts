@@ -59,12 +59,12 @@ async function underFile<T>(
 }
 
 async function makeFile(path: string, holder: string, { clock }: LeaseDeps): Promise<void> {
-  let seen: { readonly holder: string; readonly since: number } | undefined;
+  let seen: { readonly holder: string; readonly firstSeen: number } | undefined;
   while (!(await isMade(path, holder))) {
     const found = await readIfThere(path);
     if (found === undefined) continue;
-    if (found !== seen?.holder) seen = { holder: found, since: clock.monotonic() };
-    else if (clock.monotonic() - seen.since >= staleMs) await rm(path, { force: true });
+    if (found !== seen?.holder) seen = { holder: found, firstSeen: clock.monotonic() };
+    else if (clock.monotonic() - seen.firstSeen >= staleMs) await rm(path, { force: true });
     await clock.sleep(retryMs);
   }
 }

@@ -196,8 +196,8 @@ function answered(
 /** The same run while the same failure lasts: no write says so again. */
 function stepFailed(run: Run, { failure, retryAt, at }: EventOf<'stepFailed'>): Run {
   if (!isLive(run)) return retryAt === undefined ? run : { ...run, retryAt };
-  const { since = at, deniedSince = deniesRun(failure) ? at : undefined } = run.trouble ?? {};
-  const trouble = { ...failure, since, deniedSince };
+  const { firstSeen = at, deniedSince = deniesRun(failure) ? at : undefined } = run.trouble ?? {};
+  const trouble = { ...failure, firstSeen, deniedSince };
   const isSame = JSON.stringify([trouble, retryAt]) === JSON.stringify([run.trouble, run.retryAt]);
   return isSame ? run : { ...run, trouble, retryAt };
 }

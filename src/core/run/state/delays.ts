@@ -159,6 +159,6 @@ export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): nu
 
 /** At a take-over, milliseconds until the first poll: the window before may just have polled. */
 function takeOverDelay(run: RunIn<'running' | 'cancelling'>, now: number): number {
-  const sinceMs = now - Math.max(run.lastAnswerAt ?? run.dispatchedAt, run.trouble?.since ?? 0);
+  const sinceMs = now - Math.max(run.lastAnswerAt ?? run.dispatchedAt, run.trouble?.firstSeen ?? 0);
   return Math.max(0, minPollMs - Math.abs(sinceMs));
 }

@@ -30,7 +30,7 @@ export const retentionMs = 30 * dayMs;
 /** The latest failed poll or download. */
 const troubleSchema = z.extend(failureSchema, {
   /** When polls or downloads began to fail. */
-  since: time,
+  firstSeen: time,
   /** When the service first denied the run since its last good answer. */
   deniedSince: z.optional(time),
 });

@@ -30,8 +30,8 @@ export function needsDecision(run: Run, now: number): boolean {
 
 /** Shorter trouble mostly ends by itself. */
 export function isTroubleWarning(run: Run, now: number): boolean {
-  const since = isLive(run) ? run.trouble?.since : undefined;
-  return needsDecision(run, now) || (since !== undefined && now - since >= calmMs);
+  const firstSeen = isLive(run) ? run.trouble?.firstSeen : undefined;
+  return needsDecision(run, now) || (firstSeen !== undefined && now - firstSeen >= calmMs);
 }
 
 export function needsUser(run: Run): boolean {

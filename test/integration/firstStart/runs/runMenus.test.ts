@@ -255,8 +255,8 @@ describe('commands in the title and on the rows of the Runs view', () => {
   });
 
   it('give up a run that the service no longer knows, after the user agrees to the consequences', async () => {
-    const since = Date.now() - 2 * 24 * 3_600_000;
-    const trouble = { kind: 'notFound', since, deniedSince: since } as const;
+    const firstSeen = Date.now() - 2 * 24 * 3_600_000;
+    const trouble = { kind: 'notFound', firstSeen, deniedSince: firstSeen } as const;
     await storeLiveRun(storage, ofFolder(id, service()), trouble);
     await call('refreshRuns');
     const offered = (lines: readonly string[]): boolean =>

@@ -74,10 +74,10 @@ describe('what is known of a run in progress', () => {
 
   it('begins with what happens next, and when', async () => {
     const time = formatTime(nextCheckAt);
-    const troubled = (kind: Failure['kind']) => ({ ...running, trouble: { kind, since: now } }) as Run;
+    const troubled = (kind: Failure['kind']) => ({ ...running, trouble: { kind, firstSeen: now } }) as Run;
     const { collecting } = runOf;
     const all = ['findings', 'report'].map((name) => ({ name, file: name }));
-    const late = { ...collecting, trouble: { kind: 'timeout', since: now } } as Run;
+    const late = { ...collecting, trouble: { kind: 'timeout', firstSeen: now } } as Run;
     for (const [run, due, said] of [
       [runOf.preparing, {}, 'When the upload is complete, VS Code sends the start request.'],
       [runOf.dispatching, {}, 'VS Code is waiting for the response to the start request.'],
@@ -156,7 +156,7 @@ describe('what is known of a run in progress', () => {
   it('is the answer of Check Run Status Now, the most urgent run first', async () => {
     const said = ['Information', [first, ...facts].join(' · '), 'Show Runs'].join(' | ');
     assert.deepEqual(await check(running, ...earlier), [said]);
-    const failing = { ...running, id: 'failing', trouble: { kind: 'timeout', since: now } } as Run;
+    const failing = { ...running, id: 'failing', trouble: { kind: 'timeout', firstSeen: now } } as Run;
     const [warning = '', ...more] = await check(running, failing);
     assert.match(
       warning,

@@ -24,7 +24,7 @@ import { printing, setUserSettings } from '../../userSettings.ts';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const troubled = (kind: Failure['kind'], more: object = {}): Run =>
-  ({ ...runOf.running, trouble: { kind, since: 0, ...more } }) as Run;
+  ({ ...runOf.running, trouble: { kind, firstSeen: 0, ...more } }) as Run;
 const refused = troubled('unauthorized');
 
 describe('runs that wait for the user', () => {

@@ -45,7 +45,7 @@ test('F201 findings in a folder that does not answer are as reported, and it get
     const location = { path: `${String(index)}.js`, startLine: index + 1 };
     const uploaded = [{ target: 0, folder, path: location.path, bytes: 1, sha256: '' }];
     const { finding: each, ...identity } = invent({ index, locations: [location] });
-    return { ...identity, finding: each, run: run.id, ofTarget: folder, uploadedPath: '', uploaded, quotes: [], since: 1 };
+    return { ...identity, finding: each, run: run.id, ofTarget: folder, uploadedPath: '', uploaded, quotes: [], firstSeen: 1 };
   });
   const calls = new FolderCalls(silent);
   let asked = 0;

@@ -95,7 +95,7 @@ describe('a journal of another version', () => {
 
   test('F164 with a kind of failure that this version does not know shows it as unexpected', async (t) => {
     const { fixture, id } = await setUpRun(t);
-    const trouble = { kind: 'eclipsed', since: 1 };
+    const trouble = { kind: 'eclipsed', firstSeen: 1 };
     await rewrite(fixture, id, (journal) => ({ ...journal, trouble }));
     const { store } = openWindow(t, fixture);
     await store.reload();

@@ -152,16 +152,16 @@ describe('advance', () => {
     const failure = { kind: 'serverError', status: 503 } as const;
     const once = advance(runOf.running, { type: 'stepFailed', failure, at: 100 });
     const troubleOf = (run: Run): unknown => asJournaled('trouble' in run && run.trouble);
-    assert.deepEqual(troubleOf(once), { ...failure, since: 100 });
+    assert.deepEqual(troubleOf(once), { ...failure, firstSeen: 100 });
     assert.equal(advance(once, { type: 'stepFailed', failure, at: 200 }), once, 'it is no news');
     const denial = { kind: 'notFound', status: 404 } as const;
     const denied = advance(once, { type: 'stepFailed', failure: denial, retryAt: 9_000, at: 300 });
     assert.deepEqual(
       [troubleOf(denied), denied.retryAt],
-      [{ ...denial, since: 100, deniedSince: 300 }, 9_000],
+      [{ ...denial, firstSeen: 100, deniedSince: 300 }, 9_000],
     );
     const later = advance(denied, { type: 'stepFailed', failure, at: 400 });
-    assert.deepEqual(troubleOf(later), { ...failure, since: 100, deniedSince: 300 });
+    assert.deepEqual(troubleOf(later), { ...failure, firstSeen: 100, deniedSince: 300 });
     const good = advance(denied, answered(stillRunning, 500));
     assert.ok(good.state === 'running');
     assert.deepEqual([good.trouble, good.retryAt, good.lastAnswerAt], [undefined, undefined, 500]);
@@ -235,7 +235,7 @@ describe('advance', () => {
 
   test('a user stops watching a denied run after a day, without a notice', () => {
     const dayMs = 24 * 60 * 60 * 1000;
-    const trouble = { kind: 'notFound', since: 5, deniedSince: 5 };
+    const trouble = { kind: 'notFound', firstSeen: 5, deniedSince: 5 };
     const denied = { ...runOf.running, trouble } as Run;
     const unwatched = (at: number, run = denied): Run => advance(run, { type: 'unwatched', at });
     assert.equal(unwatched(dayMs), denied);

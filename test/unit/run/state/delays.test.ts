@@ -67,7 +67,7 @@ function begin(ageMs = hourMs, change: object = {}) {
     answer: (description = stillRunning) => delays.succeeded(poll(), answered(description, clock.now())),
     fail: (kind: ErrorKind, detail?: string, waitMs?: number) => {
       delays.failed(poll(), new AssessmentError(kind, { retryAfterMs: waitMs, detail }));
-      run = { ...run, trouble: { kind, detail, since: clock.now() } };
+      run = { ...run, trouble: { kind, detail, firstSeen: clock.now() } };
     },
     wake: (waker: Waker) => {
       delays.wake(waker, run);
@@ -120,7 +120,7 @@ describe('the delay before a poll', () => {
 
   test('at a take-over is over, unless the run has answered or failed 15 s ago', () => {
     const started = new VirtualClock().now();
-    const trouble = { kind: 'timeout', since: started };
+    const trouble = { kind: 'timeout', firstSeen: started };
     const cancelling = begin(5_000, { state: 'cancelling' });
     const collecting = begin(5_000, { state: 'collecting' });
     const fresh = [begin(0), cancelling, begin(dayMs, { trouble }), begin(-minuteMs), collecting];
@@ -151,7 +151,7 @@ describe('the delay before a poll', () => {
     });
 
   test('F56 is ended by a token also where the journal says another thing since, but not where all is well', () => {
-    for (const trouble of [undefined, { kind: 'timeout', since: 1 }] as const) {
+    for (const trouble of [undefined, { kind: 'timeout', firstSeen: 1 }] as const) {
       const { fail, wake, journal } = begin();
       fail('unauthorized');
       journal({ trouble });

@@ -45,7 +45,7 @@ test('a run needs a token if it is live and its token was rejected or removed', 
   const { running, succeeded } = runOf;
   assert.ok(running.state === 'running');
   const needs = (kind: 'unauthorized' | 'notSignedIn' | 'serverError', run: Run = running): boolean =>
-    needsToken({ ...run, trouble: { since: 5, kind } } as Run);
+    needsToken({ ...run, trouble: { firstSeen: 5, kind } } as Run);
   assert.deepEqual([needs('unauthorized'), needs('notSignedIn'), needs('serverError')], [true, true, false]);
   assert.deepEqual([needs('unauthorized', succeeded), needsToken(running)], [false, false]);
 });

@@ -21,22 +21,22 @@ test('a run being cancelled for a day may be given up; that, and an unconfirmed 
 test('F169 trouble is a warning after 10 minutes, or at once if it needs a user', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
-  const since = 1_000;
+  const firstSeen = 1_000;
   const warnings = (kind: 'timeout' | 'secretStorage' | 'unauthorized' | 'tokenCommand'): boolean[] => {
-    const run = { ...running, trouble: { kind, since } };
-    return after(isTroubleWarning, run, since, [0, 10 * 60_000 - 1, 10 * 60_000]);
+    const run = { ...running, trouble: { kind, firstSeen } };
+    return after(isTroubleWarning, run, firstSeen, [0, 10 * 60_000 - 1, 10 * 60_000]);
   };
   assert.deepEqual(warnings('timeout'), [false, false, true]);
   assert.deepEqual(warnings('secretStorage'), [false, false, true]);
   assert.deepEqual(warnings('unauthorized'), [true, true, true]);
   assert.deepEqual(warnings('tokenCommand'), [true, true, true]);
-  assert.equal(isTroubleWarning(running, since), false);
+  assert.equal(isTroubleWarning(running, firstSeen), false);
 });
 
 test('a run that the service denies may be given up a day after the first denial, not before', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
-  const trouble = { since: 5 };
+  const trouble = { firstSeen: 5 };
   const denied = { ...running, trouble: { ...trouble, kind: 'notFound' as const, deniedSince: 9 } };
   assert.deepEqual(after(mayStopWatching, denied, 9, [0, day - 1, day]), [false, false, true]);
   const failing = { ...running, trouble: { ...trouble, kind: 'serverError' as const, deniedSince: 9 } };
@@ -46,7 +46,7 @@ test('a run that the service denies may be given up a day after the first denial
 test('a run whose polls fail may be given up when its results may be deleted, not before', () => {
   const { running } = runOf;
   assert.ok(running.state === 'running');
-  const trouble = { since: 5 };
+  const trouble = { firstSeen: 5 };
   const results = [30 * day - 1, 30 * day];
   for (const [kind, expected] of [
     ['unauthorized', [false, true]],

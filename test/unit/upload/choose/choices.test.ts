@@ -162,8 +162,8 @@ test('excluding a path overrides choices below it, and undoing restores them', (
     'dist/': 'exclude',
     'lib/x': 'exclude',
   });
-  const since = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
-  assert.deepEqual(withoutExcluded(since, ['dist/', 'lib/x'], before), {
+  const firstSeen = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
+  assert.deepEqual(withoutExcluded(firstSeen, ['dist/', 'lib/x'], before), {
     ...before,
     b: 'exclude',
     'dist/b': 'exclude',
