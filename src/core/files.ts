@@ -33,7 +33,7 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 }
 
 /**
- * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `markOf`.
+ * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `fileStampOf`.
  * `beforeReplacing` may throw, right before the old content goes.
  */
 export async function writeFileAtomic(
@@ -42,13 +42,13 @@ export async function writeFileAtomic(
   beforeReplacing?: () => Promise<void>,
 ): Promise<string> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-  let mark: string;
+  let fileStamp: string;
   try {
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(content);
       await flush(file);
-      mark = toMark(await file.stat({ bigint: true }));
+      fileStamp = toFileStamp(await file.stat({ bigint: true }));
     } finally {
       await file.close();
     }
@@ -59,7 +59,7 @@ export async function writeFileAtomic(
     throw error;
   }
   await syncFolder(dirname(path));
-  return mark;
+  return fileStamp;
 }
 
 /** Windows' codes while another window or a virus scanner has one of the files open. */
@@ -114,9 +114,9 @@ export async function moveFile(
 }
 
 /** A mark of a file's version, which differs for a replaced file even within one tick of the file system's clock. Undefined without a file. */
-export async function markOf(path: string): Promise<string | undefined> {
+export async function fileStampOf(path: string): Promise<string | undefined> {
   const found = await unlessMissing(() => stat(path, { bigint: true }));
-  return found && toMark(found);
+  return found && toFileStamp(found);
 }
 
 /** False also where the system refuses access. */
@@ -257,7 +257,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export function toMark({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
+export function toFileStamp({ ino, size, mtimeNs }: { ino: bigint; size: bigint; mtimeNs: bigint }): string {
   return [ino, size, mtimeNs].join(':');
 }
 

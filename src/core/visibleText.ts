@@ -81,14 +81,14 @@ function escapedUnit(unit: number): string {
 
 /** A code block that its content cannot end. */
 export function codeBlock(lines: readonly string[], language = ''): string {
-  const mark = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
-  return ['', `${mark}${language}`, ...lines, mark, ''].join('\n');
+  const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
+  return ['', `${fence}${language}`, ...lines, fence, ''].join('\n');
 }
 
 /** Inline code that its content cannot end. */
 export function codeSpan(text: string): string {
-  const mark = '`'.repeat(longestRun(text) + 1);
-  return `${mark} ${text} ${mark}`;
+  const fence = '`'.repeat(longestRun(text) + 1);
+  return `${fence} ${text} ${fence}`;
 }
 
 function longestRun(text: string): number {

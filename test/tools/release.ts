@@ -75,19 +75,19 @@ export function releaseNotes(changelog: string, version: string): string {
   const heading = /^## (\S+) - (\S+)( \(pre-release\))?\n/u;
   const section = changelog.split(/^(?=## )/mu).find((part) => heading.exec(part)?.[1] === version);
   if (section === undefined) throw new Error(`CHANGELOG.md has no "## ${version} - YYYY-MM-DD"`);
-  const [first = '', , date = '', mark] = heading.exec(section) ?? [];
+  const [first = '', , date = '', fileStamp] = heading.exec(section) ?? [];
   if (!/^\d{4}-\d{2}-\d{2}$/u.test(date))
     throw new Error(`CHANGELOG.md has no date for ${version}: write "## ${version} - YYYY-MM-DD"`);
-  checkPairing(version, mark !== undefined, 'CHANGELOG.md');
+  checkPairing(version, fileStamp !== undefined, 'CHANGELOG.md');
   const notes = section.slice(first.length).trim();
   if (notes === '') throw new Error(`CHANGELOG.md says nothing about ${version}`);
   return `${notes}\n`;
 }
 
 /** Throws unless exactly an odd minor version is marked as a pre-release. */
-function checkPairing(version: string, isMarked: boolean, where: string): void {
-  if (isPreRelease(version) === isMarked) return;
-  const kind = isMarked ? 'an even minor version is no pre-release' : 'an odd minor version is a pre-release';
+function checkPairing(version: string, hasFileStamp: boolean, where: string): void {
+  if (isPreRelease(version) === hasFileStamp) return;
+  const kind = hasFileStamp ? 'an even minor version is no pre-release' : 'an odd minor version is a pre-release';
   throw new Error(`${kind}, but ${where} says otherwise of ${version}`);
 }
 
@@ -114,8 +114,8 @@ export async function checkVsix(
   const found = `${manifest.publisher}.${manifest.name} ${manifest.version}`;
   if (found !== expected) throw new Error(`the VSIX is ${found}, not ${expected}`);
   const properties = xmlManifest.PackageManifest.Metadata[0]?.Properties[0]?.Property ?? [];
-  const isMarked = properties.some(({ $ }) => $.Id === 'Microsoft.VisualStudio.Code.PreRelease');
-  checkPairing(version, isMarked, 'the VSIX');
+  const hasFileStamp = properties.some(({ $ }) => $.Id === 'Microsoft.VisualStudio.Code.PreRelease');
+  checkPairing(version, hasFileStamp, 'the VSIX');
   const readme = (await vsce.readZip(file, (entry) => entry === 'extension/readme.md')).values().next().value;
   const pictures = [...String(readme).matchAll(/!\[.*?\]\((.*?)\)/gu)].map(([, address = '']) => address);
   const elsewhere = pictures.filter((address) => !address.startsWith(images));

@@ -4,14 +4,14 @@ const cjk =
   '[\\u{E0100}-\\u{E01EF}\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\u3001-\\u33FF\\uFE30-\\uFE4F\\uFF01-\\uFFE6]';
 
 /** For runs of a mark, as marked has them: the number of the group that matches tells whether a run opens, closes, or both. */
-function patternsOf(mark: string, run: string) {
-  const punctuation = `(?![~${mark}]|${cjk})[\\p{P}\\p{S}]`;
-  const letter = `(?!${punctuation})[^\\s${mark}]`;
-  const end = `(?![${mark}])`;
+function patternsOf(delimiter: string, run: string) {
+  const punctuation = `(?![~${delimiter}]|${cjk})[\\p{P}\\p{S}]`;
+  const letter = `(?!${punctuation})[^\\s${delimiter}]`;
+  const end = `(?![${delimiter}])`;
   return {
-    first: `^${run}(?:(${punctuation})|([^\\s${mark}]))?`,
+    first: `^${run}(?:(${punctuation})|([^\\s${delimiter}]))?`,
     later: [
-      `[^${mark}]+(?=[^${mark}])`,
+      `[^${delimiter}]+(?=[^${delimiter}])`,
       `${punctuation}(${run})(?=\\s|$)`,
       `(?!${cjk}${run}${end}${punctuation})${letter}(${run})${end}(?=\\s|${punctuation}|$)`,
       `(?!${punctuation}${run}${cjk})(?:\\s|${punctuation})(${run})(?=${letter})`,

@@ -112,7 +112,7 @@ function readFootnotes(labels: ReadonlySet<string>) {
     const [raw = '', label = ''] = footnoteReference.exec(source) ?? [];
     return isKnown(label) ? { type: 'footnoteReference', raw, label } : undefined;
   }
-  const mark = (id: string, to: string, label: string): string =>
+  const footnoteLink = (id: string, to: string, label: string): string =>
     `<sup id="${escape(id + label)}"><a href="#${to}${encodeURIComponent(label)}">${escape(label)}</a></sup>`;
   const nextDefinition = /\n(?= {0,3}\[\^[^\]\s]{1,100}\]:)/;
   return {
@@ -123,9 +123,9 @@ function readFootnotes(labels: ReadonlySet<string>) {
     renderers: {
       footnote(this: RendererThis, { label, tokens = [] }: Tokens.Generic): string {
         const text = this.parser.parse(tokens);
-        return `<div data-footnote="">${mark('fn-', 'fnref-', String(label))}<div>${text}</div></div>\n`;
+        return `<div data-footnote="">${footnoteLink('fn-', 'fnref-', String(label))}<div>${text}</div></div>\n`;
       },
-      footnoteReference: ({ label }: Tokens.Generic): string => mark('fnref-', 'fn-', String(label)),
+      footnoteReference: ({ label }: Tokens.Generic): string => footnoteLink('fnref-', 'fn-', String(label)),
     },
   };
 }

@@ -204,8 +204,8 @@ function blockOpenedBy(line: string, inList: boolean): OpenBlock | undefined {
   const endsAtFlush = inList && line.startsWith(' ');
   const fence = fenceStart.exec(line)?.[1];
   if (fence !== undefined) {
-    const mark = fence.startsWith('~') ? '~' : '`';
-    return { end: new RegExp(`^ {0,3}${mark}{${fence.length},}[ \\t]*$`), endsAtFlush };
+    const fenceCharacter = fence.startsWith('~') ? '~' : '`';
+    return { end: new RegExp(`^ {0,3}${fenceCharacter}{${fence.length},}[ \\t]*$`), endsAtFlush };
   }
   const html = rawHtml.find(([start]) => start.test(line));
   return html && !html[1].test(line) ? { end: html[1], endsAtFlush } : undefined;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import { AssessmentError } from '../errors.ts';
-import { flush, onDisk, replaceFile, toMark } from '../files.ts';
+import { flush, onDisk, replaceFile, toFileStamp } from '../files.ts';
 import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './sendRequest.ts';
 import { replyFailure } from './failure.ts';
@@ -91,7 +91,7 @@ export async function putFile(
   const { bytes } = file;
   const source = await open(file.path);
   try {
-    const mark = await checkHashed(source, file, options.signal);
+    const fileStamp = await checkHashed(source, file, options.signal);
     const put = async (expectsContinue: boolean): Promise<void> => {
       let passed = 0;
       await sendRequest(
@@ -105,7 +105,7 @@ export async function putFile(
           body: (write) =>
             sendUnchanged(
               source,
-              { bytes, mark },
+              { bytes, fileStamp },
               (chunk) => {
                 passed += chunk.length;
                 return write(chunk);
@@ -204,8 +204,8 @@ export interface HashedFile {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** `markOf` the file right after it was hashed: a file with this mark is not hashed again. */
-  readonly mark?: string | undefined;
+  /** `fileStampOf` the file right after it was hashed: a file with this mark is not hashed again. */
+  readonly fileStamp?: string | undefined;
 }
 
 /** Larger chunks are no faster, smaller ones take more processor time. */
@@ -214,13 +214,13 @@ const chunkBytes = 512 << 10;
 /** Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark. */
 async function checkHashed(
   source: FileHandle,
-  { bytes, sha256, mark }: HashedFile,
+  { bytes, sha256, fileStamp }: HashedFile,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const found = await onDisk(source.stat({ bigint: true }));
   if (Number(found.size) !== bytes) throw changed(bytes, Number(found.size));
-  const currentMark = toMark(found);
-  if (currentMark === mark) return currentMark;
+  const currentStamp = toFileStamp(found);
+  if (currentStamp === fileStamp) return currentStamp;
   const hash = createHash('sha256');
   const buffer = Buffer.allocUnsafeSlow(chunkBytes);
   for (let position = 0; position < bytes;) {
@@ -231,13 +231,13 @@ async function checkHashed(
     position += bytesRead;
   }
   if (hash.digest('hex') !== sha256) throw changed(bytes, bytes);
-  return currentMark;
+  return currentStamp;
 }
 
 /** Reads one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has its mark. */
 async function sendUnchanged(
   source: FileHandle,
-  { bytes, mark }: { readonly bytes: number; readonly mark: string },
+  { bytes, fileStamp }: { readonly bytes: number; readonly fileStamp: string },
   write: (chunk: Uint8Array) => Promise<void>,
   onSent: (bytes: number) => void,
 ): Promise<void> {
@@ -249,7 +249,7 @@ async function sendUnchanged(
     const wanted = Math.max(0, Math.min(chunkBytes, bytes - position));
     const chunk = await readFull(source, buffer.subarray(0, wanted), position);
     const isLast = position + wanted >= bytes;
-    if (isLast && toMark(await onDisk(source.stat({ bigint: true }))) !== mark) throw changed(bytes, bytes);
+    if (isLast && toFileStamp(await onDisk(source.stat({ bigint: true }))) !== fileStamp) throw changed(bytes, bytes);
     return chunk;
   };
   let chunk = await read(0);

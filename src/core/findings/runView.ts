@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError, isAbortError } from '../errors.ts';
-import { markOf } from '../files.ts';
+import { fileStampOf } from '../files.ts';
 import { atOrBelow } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
@@ -249,7 +249,7 @@ async function haveOwners({ run, unread }: RunView, { calls }: ViewSource): Prom
   const isIn = async (folder: string): Promise<boolean> => {
     for (let above = folder; !asked.has(above); above = dirname(above)) {
       asked.add(above);
-      for (const file of OWNERS_FILES) if ((await markOf(join(above, file))) !== undefined) return true;
+      for (const file of OWNERS_FILES) if ((await fileStampOf(join(above, file))) !== undefined) return true;
     }
     return false;
   };

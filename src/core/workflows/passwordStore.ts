@@ -63,7 +63,7 @@ export type EarlierPassword =
 
 const prefix = 'password:';
 /** Precedes each password, since a secret storage without a keyring does not keep an empty text. */
-const mark = '=';
+const valuePrefix = '=';
 
 /**
  * Passwords of the applications under test, in the secret storage, each for one request to one service: if targets, exclusions, instructions, or
@@ -104,7 +104,7 @@ export class PasswordStore {
   async save(request: PasswordRequest, login: Login, password: string): Promise<void> {
     // The index comes first: a password that is not in it could not be deleted.
     await this.#approve(request, [login]);
-    await this.#secrets.store(toIndexEntry(request).keyOf(login), mark + password);
+    await this.#secrets.store(toIndexEntry(request).keyOf(login), valuePrefix + password);
   }
 
   /** Records that a user sends passwords with this request, with which later requests from the same target file are compared, and saves the entered ones. */
@@ -182,7 +182,7 @@ export class PasswordStore {
   }
 
   async #read(key: string): Promise<string | undefined> {
-    return (await this.#secrets.get(key))?.slice(mark.length);
+    return (await this.#secrets.get(key))?.slice(valuePrefix.length);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { markOf } from '../../../src/core/files.ts';
+import { fileStampOf } from '../../../src/core/files.ts';
 import { inPairs } from '../pairs.ts';
 import { curl } from '../peers.ts';
 import type { Row } from '../rows.ts';
@@ -16,7 +16,7 @@ export async function measureUpload(
 ): Promise<Row[]> {
   const corpus = `${megabytes} MB`;
   const written = writeNoise(join(scratch, 'upload'), megabytes);
-  const file = { ...written, mark: await markOf(written.path) };
+  const file = { ...written, fileStamp: await fileStampOf(written.path) };
   const sink = await subjects.openSink();
   const grown: number[] = [];
   try {

@@ -26,8 +26,8 @@ describe('sharing findings', () => {
 
   /** The fenced text after the request. */
   const fenced = (request: string): string => {
-    const [, mark = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(request) ?? [];
-    assert.ok(mark !== '' && !data.includes(mark), request);
+    const [, fileStamp = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(request) ?? [];
+    assert.ok(fileStamp !== '' && !data.includes(fileStamp), request);
     return data;
   };
 

@@ -34,7 +34,7 @@ export function measureProcessorTime(): () => number | undefined {
       if (usage.pid === process.pid || usages.has(keyOf(usage))) return true;
       if (isOurs(running.get(usage.parent))) return true;
       if (strangers.has(keyOf(usage))) return false;
-      if (isMarked(usage.pid)) return true;
+      if (hasFileStamp(usage.pid)) return true;
       strangers.add(keyOf(usage));
       return false;
     };
@@ -85,7 +85,7 @@ function readUsages(): Map<number, Usage> {
   return usages;
 }
 
-function isMarked(pid: number): boolean {
+function hasFileStamp(pid: number): boolean {
   const environment = readOrNothing(`/proc/${String(pid)}/environ`);
   return environment.split('\0').includes(`${markVariable}=${String(process.pid)}`);
 }

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { markOf } from '../../../src/core/files.ts';
+import { fileStampOf } from '../../../src/core/files.ts';
 import { tempFolder } from '../run/tempFolder.ts';
 import { archiveFile, exitedRun, failureOf, reservedUpload, startRun, workflow } from './clientCalls.ts';
 import { setUpClient } from './clientFixture.ts';
@@ -92,9 +92,9 @@ describe('a transfer', () => {
   test('F111 with an unreadable archive is a disk failure, not a connection failure', async (t) => {
     const { client } = await setUpClient(t);
     const archive = await archiveFile(t, randomBytes(3e6));
-    const [address, mark] = [await client.getUploadUrl(archive.bytes), await markOf(archive.path)];
+    const [address, fileStamp] = [await client.getUploadUrl(archive.bytes), await fileStampOf(archive.path)];
     await failDisk(t, join(archive.path, '..'), ['read'], 'EIO');
-    const { kind, data } = await failureOf(client.putArchive(address, { ...archive, mark }));
+    const { kind, data } = await failureOf(client.putArchive(address, { ...archive, fileStamp }));
     assert.deepEqual([kind, data.detail], ['storage', 'EIO']);
   });
 
@@ -118,17 +118,17 @@ describe('a transfer', () => {
     const { client, service } = await setUpClient(t);
     const content = randomBytes(3e6);
     const archive = await archiveFile(t, content);
-    const mark = await markOf(archive.path);
+    const fileStamp = await fileStampOf(archive.path);
     const address = await client.getUploadUrl(archive.bytes);
     const onBytes = (): void => writeFileSync(archive.path, content.fill(0, 2e6));
-    const { kind } = await failureOf(client.putArchive(address, { ...archive, mark }, { onBytes }));
+    const { kind } = await failureOf(client.putArchive(address, { ...archive, fileStamp }, { onBytes }));
     assert.equal(kind, 'lengthChanged');
     assert.equal(service.files()[0]?.sha256, undefined);
   });
 
   test('F32 of a file moved to another disk is hashed again and sent', async (t) => {
     const { client, service, archive, address } = await reservedUpload(t, randomBytes(3e6));
-    await client.putArchive(address, { ...archive, mark: 'of the file on the other disk' });
+    await client.putArchive(address, { ...archive, fileStamp: 'of the file on the other disk' });
     assert.equal(service.files()[0]?.sha256, archive.sha256);
   });
 

@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   createExclusive,
   makePrivateFolder,
-  markOf,
+  fileStampOf,
   moveFile,
   quarantine,
   readIfThere,
@@ -141,9 +141,9 @@ describe('files', () => {
   test('a missing file has no text and no mark; a folder in its place is an error', async (t) => {
     const folder = await tempFolder(t);
     assert.equal(await readIfThere(join(folder, 'none')), undefined);
-    assert.equal(await markOf(join(folder, 'none')), undefined);
+    assert.equal(await fileStampOf(join(folder, 'none')), undefined);
     await writeFileAtomic(join(folder, 'docs'), 'a file with the name of a folder');
-    assert.equal(await markOf(join(folder, 'docs', 'CODEOWNERS')), undefined);
+    assert.equal(await fileStampOf(join(folder, 'docs', 'CODEOWNERS')), undefined);
     await assert.rejects(readIfThere(folder), { code: 'EISDIR' });
   });
 
@@ -151,9 +151,9 @@ describe('files', () => {
     const path = join(await tempFolder(t), 'a.json');
     // Consecutive ones: a disk gives the number of a file that is gone to a new one.
     for (const text of ['one', 'two', 'six', 'ten']) {
-      const before = await markOf(path);
-      const mark = await writeFileAtomic(path, text);
-      assert.deepEqual([await markOf(path), mark === before], [mark, false]);
+      const before = await fileStampOf(path);
+      const fileStamp = await writeFileAtomic(path, text);
+      assert.deepEqual([await fileStampOf(path), fileStamp === before], [fileStamp, false]);
     }
   });
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { markOf } from '../../files.ts';
+import { fileStampOf } from '../../files.ts';
 import { pathInside, realPath } from '../../paths.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { readRuns, type RunsOnDisk } from '../../run/disk/journal.ts';
@@ -8,7 +8,7 @@ import type { Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import type { Location } from '../finding.ts';
-import { findingsMarkOf } from '../parse/readFindings.ts';
+import { findingsStampOf } from '../parse/readFindings.ts';
 import { type EditorTexts, followFiles } from '../location/currentLocations.ts';
 import { utf8Only } from '../location/sentFiles.ts';
 import { findOwners } from '../location/owners.ts';
@@ -67,10 +67,10 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     isReadOnly: true,
   };
   const calls = new FolderCalls(deps.log);
-  let cached: { readonly marks: string; readonly loaded: Promise<readonly LastRun[]> } | undefined;
+  let cached: { readonly fileStamps: string; readonly loaded: Promise<readonly LastRun[]> } | undefined;
 
   const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
-    if ((await markOf(runsFolder)) === undefined)
+    if ((await fileStampOf(runsFolder)) === undefined)
       throw new Error(
         `The folder of the stored runs does not exist: ${runsFolder}. Copy the configuration again in VS Code.`,
       );
@@ -95,11 +95,11 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
 
   const load = async (runs: readonly Run[]): Promise<readonly LastRun[]> => {
     const filesOf = (run: Run) => [
-      markOf(join(runFolderOf(run.id), resultName)),
-      findingsMarkOf(run, runFolderOf(run.id)),
+      fileStampOf(join(runFolderOf(run.id), resultName)),
+      findingsStampOf(run, runFolderOf(run.id)),
     ];
-    const marks = JSON.stringify([runs.map(({ id }) => id), await Promise.all(runs.flatMap(filesOf))]);
-    if (cached?.marks !== marks) cached = { marks, loaded: Promise.all(runs.map(readLast)) };
+    const fileStamps = JSON.stringify([runs.map(({ id }) => id), await Promise.all(runs.flatMap(filesOf))]);
+    if (cached?.fileStamps !== fileStamps) cached = { fileStamps, loaded: Promise.all(runs.map(readLast)) };
     const loaded = await cached.loaded;
     // It may work at the next call.
     const isPassing = (kind = ''): boolean => ['storage', 'workerCrashed', 'notInTime'].includes(kind);

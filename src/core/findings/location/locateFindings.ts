@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { asUnknown } from '../../errors.ts';
-import { markOf } from '../../files.ts';
+import { fileStampOf } from '../../files.ts';
 import { pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { type FolderCalls, inParallel, memoized, once } from '../../yieldingWork.ts';
@@ -153,7 +153,7 @@ export async function locateFindings(
     ({ file, uploaded }) => `${file}\0${uploaded?.sha256 ?? ''}`,
   );
   const isThere = memoized(
-    (folder: string) => calls.ask(folder, async () => (await markOf(folder)) !== undefined),
+    (folder: string) => calls.ask(folder, async () => (await fileStampOf(folder)) !== undefined),
     (folder) => folder,
   );
   const toFollow: LocationsOfFile[] = [];

@@ -265,8 +265,8 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
 
 function markedEncodingOf(content: Buffer): string | undefined {
   if (content.length < 2) return undefined;
-  const mark = content.readUInt16BE(0);
-  return mark === 0xfeff ? 'utf-16be' : mark === 0xfffe ? 'utf-16le' : undefined;
+  const fileStamp = content.readUInt16BE(0);
+  return fileStamp === 0xfeff ? 'utf-16be' : fileStamp === 0xfffe ? 'utf-16le' : undefined;
 }
 
 /** Where the Encoding Standard has another name than VS Code. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
-import { markOf } from '../../files.ts';
+import { fileStampOf } from '../../files.ts';
 import { artifactPath, keptArtifact, type Run } from '../../run/state/run.ts';
 import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFindings.ts';
 
@@ -13,9 +13,9 @@ export interface FindingsFile extends ParsedFindings {
   readonly file: string;
 }
 
-export async function findingsMarkOf(run: Run, runFolder: string): Promise<string | undefined> {
+export async function findingsStampOf(run: Run, runFolder: string): Promise<string | undefined> {
   const file = keptArtifact(run, 'findings')?.file;
-  return file && markOf(join(runFolder, file));
+  return file && fileStampOf(join(runFolder, file));
 }
 
 /**

@@ -7,7 +7,7 @@ import type { RunStore } from '../../run/disk/runStore.ts';
 import { artifactPath, type Failure, type Run } from '../../run/state/run.ts';
 import { baselineAmong, continuesRun, earlierRuns, hasFindings } from '../chooseRun.ts';
 import type { ExportedFile, ExportRequest } from '../importExport/exportRun.ts';
-import { findingsMarkOf, maxReadMs } from '../parse/readFindings.ts';
+import { findingsStampOf, maxReadMs } from '../parse/readFindings.ts';
 import type { CurrentLocations, EditorTexts, LocationsOfFile } from '../location/currentLocations.ts';
 import type { FoundOwners } from '../location/owners.ts';
 import type { ReportedFinding } from '../finding.ts';
@@ -51,7 +51,7 @@ export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
   /** A file that cannot be read is not read again until it changes, or a user asks. */
-  readonly failed: Map<string, { readonly mark: string; readonly error: AssessmentError }>;
+  readonly failed: Map<string, { readonly fileStamp: string; readonly error: AssessmentError }>;
 }
 
 const remembered: readonly string[] = ['malformedFindings', 'findingsTooLarge', 'notInTime'];
@@ -108,7 +108,7 @@ export function failsAgain({ kind }: Pick<Failure, 'kind'>): boolean {
 
 export async function headOfFindings(run: Run, source: ResultSource): Promise<ResultHead | undefined> {
   const head = await savedHead(run, source);
-  return head !== undefined && head.mark === (await markIfThere(run, source)) ? head : undefined;
+  return head !== undefined && head.fileStamp === (await stampIfThere(run, source)) ? head : undefined;
 }
 
 export async function savedResult(
@@ -136,13 +136,13 @@ function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[
 /** A current result has the run's facts, and the earlier runs as they are now. */
 export async function isCurrent(head: ResultHead, run: Run, source: ResultSource): Promise<boolean> {
   if (head.format !== resultFormat || head.facts !== factsOf(run)) return false;
-  if (head.mark !== (await markIfThere(run, source))) return false;
+  if (head.fileStamp !== (await stampIfThere(run, source))) return false;
   const all = source.runs.all();
-  const skipped = new Map(head.skipped.map((each) => [each.id, each.mark]));
+  const skipped = new Map(head.skipped.map((each) => [each.id, each.fileStamp]));
   for (const other of all) {
-    const skippedMark = skipped.get(other.id);
-    if (skippedMark === undefined) continue;
-    if (skippedMark !== ((await markIfThere(other, source)) ?? 'none')) return false;
+    const skippedStamp = skipped.get(other.id);
+    if (skippedStamp === undefined) continue;
+    if (skippedStamp !== ((await stampIfThere(other, source)) ?? 'none')) return false;
     if ((await savedHead(other, source)) !== undefined) return false;
   }
   for (const [at, candidates] of candidatesOf(run, all).entries()) {
@@ -151,7 +151,7 @@ export async function isCurrent(head: ResultHead, run: Run, source: ResultSource
     const known = head.before[at] ?? { id: '', inputs: '', createdAt: -Infinity };
     if (first.id === known.id) {
       const now = await savedHead(first, source);
-      if (now?.inputs !== known.inputs || now.mark !== (await markIfThere(first, source))) return false;
+      if (now?.inputs !== known.inputs || now.fileStamp !== (await stampIfThere(first, source))) return false;
       // A run that was removed changes nothing: its findings are in the result.
     } else if (first.createdAt >= known.createdAt) return false;
   }
@@ -167,7 +167,7 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
     if (before.includes(other)) return true;
     const head = await lastHeadOf(other, source, signal);
     if (head === undefined)
-      skipped.set(other.id, { id: other.id, mark: (await markIfThere(other, source)) ?? 'none' });
+      skipped.set(other.id, { id: other.id, fileStamp: (await stampIfThere(other, source)) ?? 'none' });
     else for (const each of head.skipped) skipped.set(each.id, each);
     return head !== undefined;
   };
@@ -207,8 +207,8 @@ async function lastHeadOf(
   }
 }
 
-function markIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<string | undefined> {
-  return findingsMarkOf(run, runs.folderOf(run.id));
+function stampIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<string | undefined> {
+  return findingsStampOf(run, runs.folderOf(run.id));
 }
 
 /** `savedAt` is undefined for a result that was worked out without earlier runs. */
@@ -257,23 +257,23 @@ async function readReported(
 ): Promise<readonly ReportedFinding[]> {
   const { isReadOnly = false, runs } = source;
   const head = await readHead(runs.folderOf(run.id));
-  if (head !== undefined && head.file !== file && head.mark === (await markIfThere(run, source))) return [];
+  if (head !== undefined && head.file !== file && head.fileStamp === (await stampIfThere(run, source))) return [];
   const job: Job = { kind: 'reported', run, file, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
   return (await askReader(job, run, source)) as readonly ReportedFinding[];
 }
 
 async function askReader(job: Job, run: Run, source: ReadingSource, signal?: AbortSignal): Promise<unknown> {
-  const mark = await markIfThere(run, source);
+  const fileStamp = await stampIfThere(run, source);
   const subject = artifactPath(run, 'findings', source.runs.folderOf(run.id));
-  if (mark === undefined) throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
+  if (fileStamp === undefined) throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
   const { failed } = source.memory;
   const last = failed.get(run.id);
-  if (last?.mark === mark) throw last.error;
+  if (last?.fileStamp === fileStamp) throw last.error;
   try {
     return await ask(job, source, { signal, maxMs: source.maxReadMs ?? maxReadMs });
   } catch (error) {
     if (error instanceof AssessmentError && remembered.includes(error.kind))
-      failed.set(run.id, { mark, error });
+      failed.set(run.id, { fileStamp, error });
     throw error;
   }
 }

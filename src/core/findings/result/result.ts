@@ -74,15 +74,15 @@ const cutSchema = z.object({ shown: z.number(), total: z.number() });
 export const headSchema = z.object({
   format: z.number().check(z.maximum(resultFormat)),
   id: z.string(),
-  /** Changes with `format`, `facts`, `mark`, `before` and `skipped`: all that the result depends on. */
+  /** Changes with `format`, `facts`, `fileStamp`, `before` and `skipped`: all that the result depends on. */
   inputs: z.string(),
   /** `factsOf` the run's journal, and the mark of its findings file. */
   facts: z.string(),
-  mark: z.string(),
+  fileStamp: z.string(),
   /** The results that it takes into account: for each folder of the run, and the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** Earlier runs whose findings could not be read, with the marks of these. */
-  skipped: z.array(z.object({ id: z.string(), mark: z.optional(z.string()) })),
+  skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),
   file: z.string(),
   knowsUploaded: z.array(z.boolean()),
   cut: z.optional(cutSchema),
@@ -118,7 +118,7 @@ export function factsOf(run: Run): string {
 
 export function newHead(facts: Omit<ResultHead, 'format' | 'inputs'>): ResultHead {
   const before = facts.before.map((each) => each && [each.id, each.inputs]);
-  const inputs = digest([resultFormat, facts.facts, facts.mark, before, facts.skipped]);
+  const inputs = digest([resultFormat, facts.facts, facts.fileStamp, before, facts.skipped]);
   return { format: resultFormat, inputs, ...facts };
 }
 

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { readArtifactFile } from '../../features/artifactFile.ts';
 import { readScanProgress } from '../../features/scanProgress.ts';
 import { knownError } from '../../errors.ts';
-import { markOf } from '../../files.ts';
+import { fileStampOf } from '../../files.ts';
 import { isSamePath } from '../../paths.ts';
 import { type Failure, type Run, toFailure } from '../../run/state/run.ts';
 import { isOfService } from '../chooseRun.ts';
 import { type Location, type ReportedFinding, splitReported } from '../finding.ts';
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
-import { findingsMarkOf, readFindings } from '../parse/readFindings.ts';
+import { findingsStampOf, readFindings } from '../parse/readFindings.ts';
 import { checkEvidence, type Evidence, type KnownEvidence, type RunSource } from '../location/evidence.ts';
 import { findUploaded, type UploadPaths } from '../location/resolver.ts';
 import {
@@ -58,7 +58,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const { run, runsFolder, skipped = [], kept = [], encodings = utf8Only } = task;
   const runFolder = join(runsFolder, run.id);
   const isReadOnly = task.isReadOnly || (await isOfLaterVersion(runFolder));
-  const mark = (await findingsMarkOf(run, runFolder)) ?? '';
+  const fileStamp = (await findingsStampOf(run, runFolder)) ?? '';
   const uploaded = await readUploaded(run, runFolder);
   const { findings: reported, cut, file } = await readFindings(run, runFolder);
   const decode = createDecode(encodings);
@@ -77,7 +77,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     ...(await readProgress(task)),
   };
   for (let tries = 1; ; tries += 1) {
-    const savedMark = await markOf(join(runFolder, resultName));
+    const savedStamp = await fileStampOf(join(runFolder, resultName));
     const former = kept.find(({ head }) => head.id === run.id) ?? (await readSaved(runFolder));
     const anchored = await anchor(own, reported, source, former);
     const { findings, absent } = await compareFindings(compared, anchored, {
@@ -87,7 +87,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     });
     const listed = absent.slice(0, maxAbsent);
     const head = newHead({
-      ...{ id: run.id, facts: factsOf(run), mark, file, cut, ...before.head },
+      ...{ id: run.id, facts: factsOf(run), fileStamp, file, cut, ...before.head },
       skipped,
       knowsUploaded: uploaded.map((files) => files !== undefined),
       unlisted: before.head.unlisted + absent.length - listed.length,
@@ -98,7 +98,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     try {
       await writeDetails(runFolder, file, reported);
       // What another window has saved meanwhile keeps its names.
-      if ((await markOf(join(runFolder, resultName))) !== savedMark && tries < maxTries) continue;
+      if ((await fileStampOf(join(runFolder, resultName))) !== savedStamp && tries < maxTries) continue;
       await writeResult(runFolder, result);
       return { notKept };
     } catch {

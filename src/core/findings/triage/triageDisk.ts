@@ -8,8 +8,8 @@ import {
   flush,
   isNoFile,
   makePrivateFolder,
-  markOf,
-  toMark,
+  fileStampOf,
+  toFileStamp,
   unlessMissing,
   writeFileAtomic,
 } from '../../files.ts';
@@ -51,7 +51,7 @@ export interface Proposal {
 export interface ReadDecisions {
   readonly folder: string;
   readonly paths: TriagePaths;
-  readonly mark: string;
+  readonly fileStamp: string;
   /** Nothing may be added to a book that cannot be read. */
   readonly book: TriageBook | undefined;
   /** Whether they are new depends on the findings that they are about. */
@@ -68,7 +68,7 @@ interface SharedFiles {
 }
 
 interface SharedFile extends Omit<Proposal, 'entry'> {
-  readonly mark: string;
+  readonly fileStamp: string;
   readonly entry: TriageEntry | undefined;
 }
 
@@ -96,17 +96,17 @@ export async function readDecisions(
     looksAtEach = true,
   }: { readonly known?: ReadDecisions | undefined; readonly looksAtEach?: boolean } = {},
 ): Promise<ReadDecisions> {
-  const [bookMark, shared] = await Promise.all([
-    markOf(paths.book).catch((error: unknown) => String(error)),
+  const [bookStamp, shared] = await Promise.all([
+    fileStampOf(paths.book).catch((error: unknown) => String(error)),
     readShared(folder, paths.shared, calls, known?.shared, looksAtEach),
   ]);
   const { files } = shared;
-  const marks = [...files].map(([name, file]) => `${name} ${file.mark}`);
-  const mark = JSON.stringify([bookMark, paths.shared, shared.stamp, shared.failure?.message, ...marks]);
-  if (known?.mark === mark) return known;
+  const fileStamps = [...files].map(([name, file]) => `${name} ${file.fileStamp}`);
+  const fileStamp = JSON.stringify([bookStamp, paths.shared, shared.stamp, shared.failure?.message, ...fileStamps]);
+  if (known?.fileStamp === fileStamp) return known;
   const { book, failure } = await readBookFile(paths.book);
   const failures = [failure, shared.failure].filter((each) => each !== undefined);
-  return { folder, paths: paths, mark, book, inbox: inboxOf(files, book), failures, shared };
+  return { folder, paths: paths, fileStamp, book, inbox: inboxOf(files, book), failures, shared };
 }
 
 function inboxOf(files: SharedFiles['files'], book: TriageBook | undefined): readonly Proposal[] {
@@ -191,7 +191,7 @@ async function readShared(
   try {
     const stamp = await calls.ask(folder, async () => {
       await refuseOutside(folder, path);
-      return markOf(path);
+      return fileStampOf(path);
     });
     if (!looksAtEach && stamp !== undefined && stamp === known.stamp) return known;
     const names = await calls.ask(folder, () => namesIn(path));
@@ -203,12 +203,12 @@ async function readShared(
       const size = Number(found.size);
       const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;
-      const mark = toMark(found);
+      const fileStamp = toFileStamp(found);
       const former = known.files.get(name);
-      const isKnown = former?.mark === mark;
+      const isKnown = former?.fileStamp === fileStamp;
       try {
         const entry = isKnown ? former.entry : isReadable ? await readEntry(there, size) : undefined;
-        files.set(name, { path: there, mark, writtenAt: Number(found.mtimeMs), entry });
+        files.set(name, { path: there, fileStamp, writtenAt: Number(found.mtimeMs), entry });
       } catch (error) {
         unread = toStorageError(error, there);
       }

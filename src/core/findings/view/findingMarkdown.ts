@@ -102,13 +102,13 @@ export function inertMarkdown(source: string, maxLength: number): string {
   const lines: string[] = [];
   let code: { readonly end: string; readonly lines: string[] } | undefined;
   for (const line of text.split('\n')) {
-    const mark = fence.exec(line)?.[1];
+    const opening = fence.exec(line)?.[1];
     if (code !== undefined) {
-      if (mark?.startsWith(code.end) === true && line.trim() === mark) {
+      if (opening?.startsWith(code.end) === true && line.trim() === opening) {
         lines.push(codeBlock(code.lines));
         code = undefined;
       } else code.lines.push(line);
-    } else if (mark !== undefined) code = { end: mark, lines: [] };
+    } else if (opening !== undefined) code = { end: opening, lines: [] };
     else lines.push(inertLine(line));
   }
   if (code !== undefined) lines.push(codeBlock(code.lines));

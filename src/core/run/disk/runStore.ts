@@ -5,7 +5,7 @@ import { AssessmentError, systemCode } from '../../errors.ts';
 import {
   isFolder,
   makePrivateFolder,
-  markOf,
+  fileStampOf,
   quarantine,
   readIfThere,
   syncFolder,
@@ -22,7 +22,7 @@ import { isRead, newestFirst, parseJournal, type Row, runFolders, type UnreadRun
 interface Known {
   readonly row: Row;
   /** Of the journal as last read or written here. */
-  readonly mark?: string | undefined;
+  readonly fileStamp?: string | undefined;
 }
 
 /** Windows shows no file for a moment while a program replaces it. */
@@ -229,11 +229,11 @@ export class RunStore {
 
   async #write(run: Run, requireLock: RequireLock): Promise<void> {
     const path = this.#journal(run.id);
-    const before = this.#rows.get(run.id)?.mark;
-    const isAsRead = async (): Promise<boolean> => (await markOf(path)) === before;
+    const before = this.#rows.get(run.id)?.fileStamp;
+    const isAsRead = async (): Promise<boolean> => (await fileStampOf(path)) === before;
     const text = `${JSON.stringify(run, undefined, 1)}\n`;
-    const mark = await writeFileAtomic(path, text, () => requireLock(isAsRead));
-    this.#set({ row: run, mark });
+    const fileStamp = await writeFileAtomic(path, text, () => requireLock(isAsRead));
+    this.#set({ row: run, fileStamp });
     await this.#touchFolder(run.id);
     this.#fire([run]);
   }
@@ -253,14 +253,14 @@ export class RunStore {
     const path = this.#journal(id);
     for (;;) {
       const known = this.#rows.get(id);
-      const mark = (await markOf(path)) ?? (known && (await this.#lookAgain(path)));
-      if (mark !== undefined && known?.mark === mark) return [];
-      const text = mark === undefined ? undefined : await readIfThere(path);
+      const fileStamp = (await fileStampOf(path)) ?? (known && (await this.#lookAgain(path)));
+      if (fileStamp !== undefined && known?.fileStamp === fileStamp) return [];
+      const text = fileStamp === undefined ? undefined : await readIfThere(path);
       // What was written here meanwhile is newer.
       if (this.#rows.get(id) !== known) continue;
       if (text === undefined) return this.#forget(id);
       const row = parseJournal(text);
-      if (row?.id === id) return this.#set({ row, mark });
+      if (row?.id === id) return this.#set({ row, fileStamp });
       const aside = await quarantine(path, this.#clock.now());
       this.#log.error(`The journal of run ${id} is damaged and was set aside as ${aside}`);
       return this.#forget(id);
@@ -270,10 +270,10 @@ export class RunStore {
   /** For a known journal that was not there. Throws `storage` if all runs are gone: then the disk is. */
   async #lookAgain(path: string): Promise<string | undefined> {
     await this.#clock.sleep(secondLookMs);
-    const mark = await markOf(path);
-    if (mark === undefined && !(await isFolder(this.#root)))
+    const fileStamp = await fileStampOf(path);
+    if (fileStamp === undefined && !(await isFolder(this.#root)))
       throw new AssessmentError('storage', { subject: this.#root, detail: 'ENOENT' });
-    return mark;
+    return fileStamp;
   }
 
   #set(known: Known): Row[] {

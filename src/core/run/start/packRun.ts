@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AssessmentError } from '../../errors.ts';
-import { makePrivateFolder, markOf, writeFileAtomic } from '../../files.ts';
+import { makePrivateFolder, fileStampOf, writeFileAtomic } from '../../files.ts';
 import type { ManifestEntry } from '../../upload/archive/packing.ts';
 import { writeArchive } from '../../upload/archive/writeArchive.ts';
 import type { Omission } from '../../upload/sourceFile.ts';
@@ -94,7 +94,7 @@ async function packTargets(
       type: archiveType,
       bytes,
       sha256,
-      mark: await markOf(join(folder, file)),
+      fileStamp: await fileStampOf(join(folder, file)),
       sourceBytes: manifest.bytes,
       omitted: omitted.length === 0 ? undefined : omitted.slice(0, maxOmitted).map(({ path }) => path),
     };

@@ -40,7 +40,7 @@ const archiveSchema = looseObject({
   type: archiveTypeSchema,
   bytes: count,
   sha256: z.string(),
-  mark: z.optional(z.string()),
+  fileStamp: z.optional(z.string()),
   sourceBytes: count,
   /** The first files that could not be packed; the manifest has all of them, with reasons. */
   omitted: z.optional(z.array(z.string())),

@@ -74,8 +74,8 @@ export interface SegmentBuilder {
   begin(file: FileToPack, bytes: number): void;
   slice(content: Buffer, last: boolean): void;
   take(): Segment | undefined;
-  mark(): void;
-  /** Drops what was added since `mark`. */
+  checkpoint(): void;
+  /** Drops what was added since `fileStamp`. */
   undo(): void;
 }
 
@@ -87,7 +87,7 @@ export type PackMessage =
       readonly packed: Uint8Array<ArrayBuffer>;
     } & Segment)
   /** As `SegmentBuilder.mark`. */
-  | { readonly kind: 'mark'; readonly task: number }
+  | { readonly kind: 'checkpoint'; readonly task: number }
   /** The file changed while it was read: its part is dropped. */
   | { readonly kind: 'undo'; readonly task: number }
   | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
@@ -159,8 +159,8 @@ export async function packTask(
     isLast: boolean,
   ): Promise<boolean> {
     await flush();
-    builder.mark();
-    await send({ kind: 'mark', task: task.id });
+    builder.checkpoint();
+    await send({ kind: 'checkpoint', task: task.id });
     let complete = false;
     try {
       const sha256 = await addSlices(file, source);

@@ -45,7 +45,7 @@ export function tarSegments(): SegmentBuilder {
       freeMemory(raw);
       return { data, ...sums, central: new Uint8Array(), offsets: new Float64Array() };
     },
-    mark() {
+    checkpoint() {
       dictionary = undefined;
     },
     undo() {

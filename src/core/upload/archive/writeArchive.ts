@@ -132,7 +132,7 @@ export class ArchiveWriter {
           this.#central.push({ central: message.central, offsets: message.offsets, start: this.#taskStart });
         }
         return;
-      case 'mark':
+      case 'checkpoint':
         this.#marked = { ...this.#state, sha256: this.#state.sha256.copy() };
         return;
       case 'undo':

@@ -109,7 +109,7 @@ export function zipSegments(): SegmentBuilder {
       offsets = [];
       return segment;
     },
-    mark() {
+    checkpoint() {
       marked = position;
     },
     undo() {

@@ -52,7 +52,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
       const paths = files.map(({ path }) => path);
       const scanned = paths.map((path) => memory.get(memoryKey(root, path)));
       earlier.set(id, scanned);
-      return { task: id, paths, marks: scanned.map((file) => file?.mark) };
+      return { task: id, paths, fileStamps: scanned.map((file) => file?.fileStamp) };
     },
   });
   const check = new Map<string, ScannedFile | Omission>();
@@ -62,7 +62,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
     for (const [at, { path }] of (tasks[task]?.files ?? []).entries()) {
       const result = results[at] === 'unchanged' ? earlier.get(task)?.[at] : results[at];
       check.set(path, result ?? { path, reason: 'unreadable' });
-      if (result !== undefined && 'mark' in result) memory.set(memoryKey(root, path), result);
+      if (result !== undefined && 'fileStamp' in result) memory.set(memoryKey(root, path), result);
       else memory.delete(memoryKey(root, path));
     }
     earlier.delete(task);

@@ -31,16 +31,16 @@ export interface ScannedFile {
   /** Hex. */
   readonly sha256: string;
   /** Identifies the scanned version; absent if a change right after it could have the same mark. */
-  readonly mark?: string;
+  readonly fileStamp?: string;
 }
 
 /** A file that changed may change again within the same tick of the file system’s clock, of up to two seconds. */
 const stableMs = 3_000;
 
-export function isMarked(root: string, path: string, mark: string): boolean {
+export function hasFileStamp(root: string, path: string, fileStamp: string): boolean {
   try {
     const stat = lstatSync(join(root, path), { bigint: true, throwIfNoEntry: false });
-    return stat !== undefined && toScanMark(stat) === mark;
+    return stat !== undefined && toScanStamp(stat) === fileStamp;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return false;
@@ -55,11 +55,11 @@ export function scanFile(root: string, path: string): Promise<ScannedFile | Omis
     if (!isUnchanged(source)) return Promise.resolve(undefined);
     const changedAt = Math.max(Number(version.mtimeMs), Number(version.ctimeMs));
     const isStable = Date.now() - changedAt > stableMs;
-    return Promise.resolve(isStable ? { ...scanned, mark: toScanMark(version) } : scanned);
+    return Promise.resolve(isStable ? { ...scanned, fileStamp: toScanStamp(version) } : scanned);
   });
 }
 
-function toScanMark({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+function toScanStamp({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 

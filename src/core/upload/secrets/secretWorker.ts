@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WorkerAnswer } from '../../askWorker.ts';
 import type { Omission } from '../sourceFile.ts';
 import { type MaskStart, maskTexts } from './maskTexts.ts';
-import { isMarked, scanFile, type ScannedFile } from './scanFile.ts';
+import { hasFileStamp, scanFile, type ScannedFile } from './scanFile.ts';
 
 export interface ScanStart {
   readonly root: string;
@@ -12,7 +12,7 @@ export interface ScanTask {
   readonly task: number;
   readonly paths: readonly string[];
   /** For each path, the mark of the version that was last scanned. */
-  readonly marks: readonly (string | undefined)[];
+  readonly fileStamps: readonly (string | undefined)[];
 }
 
 export interface ScanAnswer {
@@ -22,11 +22,11 @@ export interface ScanAnswer {
 }
 
 function serve(port: NonNullable<typeof parentPort>, { root }: ScanStart): void {
-  const scan = async ({ task, paths, marks }: ScanTask): Promise<void> => {
+  const scan = async ({ task, paths, fileStamps }: ScanTask): Promise<void> => {
     const results: (ScannedFile | Omission | 'unchanged')[] = [];
     for (const [at, path] of paths.entries()) {
-      const mark = marks[at];
-      const isKnown = mark !== undefined && isMarked(root, path, mark);
+      const fileStamp = fileStamps[at];
+      const isKnown = fileStamp !== undefined && hasFileStamp(root, path, fileStamp);
       results.push(isKnown ? 'unchanged' : await scanFile(root, path));
     }
     const answer: ScanAnswer = { kind: 'done', task, results };

@@ -141,7 +141,7 @@ describe('the question before an upload', () => {
       const facts = {
         id,
         facts: '',
-        mark: '',
+        fileStamp: '',
         before: [],
         skipped: [],
         file: '',

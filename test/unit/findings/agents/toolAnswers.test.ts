@@ -119,10 +119,10 @@ describe('tool answers', () => {
   test('contain no text that ends its fence, and no invisible characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const [warning = '', mark = '', ...rest] = fenceData(text).split('\n');
-        assert.ok(warning.includes(mark) && mark.length > 40);
-        assert.equal(rest.at(-1), mark);
-        assert.ok(!rest.slice(0, -1).join('\n').includes(mark));
+        const [warning = '', fileStamp = '', ...rest] = fenceData(text).split('\n');
+        assert.ok(warning.includes(fileStamp) && fileStamp.length > 40);
+        assert.equal(rest.at(-1), fileStamp);
+        assert.ok(!rest.slice(0, -1).join('\n').includes(fileStamp));
         assert.doesNotMatch(rest.join('\n'), /[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}\u200B]/u);
       }),
     );

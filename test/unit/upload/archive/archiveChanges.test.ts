@@ -102,7 +102,7 @@ for (const format of formats) {
       format,
       ['a', 'once', 'twice', 'z'],
       ({ kind }) => {
-        if (kind === 'mark') attempt++;
+        if (kind === 'checkpoint') attempt++;
         const cut = kind === 'segment' ? cuts.get(attempt) : undefined;
         if (cut !== undefined) truncateSync(join(at.root, cut[0]), cut[1] * 2 ** 20);
       },

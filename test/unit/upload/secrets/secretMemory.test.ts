@@ -38,7 +38,7 @@ test('F30 a file unchanged since the last check is not read again, except below 
 test('a file changed since the last check is read again', async (t) => {
   const root = tree(t, { 'main.ts': githubToken.content });
   const memory = new Map<string, ScannedFile>();
-  memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [], sha256: '' });
+  memory.set(memoryKey(root, 'main.ts'), { fileStamp: '1:2:3:4:5', suspicions: [], sha256: '' });
   const { suspicions } = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(
     suspicions.map(({ rule }) => rule),
@@ -73,7 +73,7 @@ test('F30 a file that changes during the check is checked again', async (t) => {
 test('a deleted file is forgotten', async (t) => {
   const root = tree(t, {});
   const memory = new Map<string, ScannedFile>();
-  memory.set(memoryKey(root, 'main.ts'), { mark: '1:2:3:4:5', suspicions: [invention], sha256: '' });
+  memory.set(memoryKey(root, 'main.ts'), { fileStamp: '1:2:3:4:5', suspicions: [invention], sha256: '' });
   const check = await checkApart({ root, files: select(root, ['main.ts']), memory });
   assert.deepEqual(check, {
     suspicions: [],
