@@ -139,7 +139,7 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
 }
 
 /** Whether the file of a location is here, and how its code has changed. Only the first locations of a finding are looked up. */
-export function stateLabel(location: Location, shown: ShownFinding): string | undefined {
+export function locationStateLabel(location: Location, shown: ShownFinding): string | undefined {
   const here = localLocationOf(location, shown);
   if (here !== undefined) return driftLabel(here);
   return shown.finding.locations.includes(location) ? t('not in this workspace') : undefined;

@@ -43,7 +43,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
       if (this.#pending.get(key) === asked) this.#pending.delete(key);
     };
     try {
-      const value = await this.#within('read', asked, { signal });
+      const value = await this.#inTime('read', asked, { signal });
       forget();
       return value;
     } catch (error) {
@@ -55,24 +55,24 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   }
 
   keys(): Promise<readonly string[]> {
-    return this.#within('read', this.#secrets.keys());
+    return this.#inTime('read', this.#secrets.keys());
   }
 
   async store(key: string, value: string): Promise<void> {
     this.#pending.delete(key);
-    await this.#within('save', this.#secrets.store(key, value), { written: [value] });
+    await this.#inTime('save', this.#secrets.store(key, value), { written: [value] });
   }
 
   async delete(key: string): Promise<void> {
     this.#pending.delete(key);
-    await this.#within('delete', this.#secrets.delete(key));
+    await this.#inTime('delete', this.#secrets.delete(key));
   }
 
   dispose(): void {
     this.#subscription.dispose();
   }
 
-  async #within<T>(
+  async #inTime<T>(
     subject: SecretAction,
     work: PromiseLike<T>,
     { signal, written = [] }: { signal?: AbortSignal | undefined; written?: readonly string[] } = {},

@@ -11,7 +11,7 @@ import type { UploadPath } from './location/resolver.ts';
  * index, or its fingerprint, find it.
  */
 
-export interface Identity {
+export interface FindingIdentity {
   /** `reportKey` of its first report. */
   readonly name: string;
   /** The first 16 hex digits of the SHA-256 of its own findings file. */
@@ -22,7 +22,7 @@ export interface Identity {
 }
 
 /** `maybe` has at most `maxMaybe` names that it may have, too, the latest first. */
-export interface Named extends Identity {
+export interface Named extends FindingIdentity {
   readonly maybe: readonly string[];
 }
 
@@ -32,11 +32,11 @@ export const namePattern = '[0-9a-f]{16}:(?:0|[1-9]\\d{0,6})';
 
 export const nameSchema = z.string().check(z.regex(new RegExp(`^${namePattern}$`)));
 
-export function reportKey({ file, index }: Pick<Identity, 'file' | 'index'>): string {
+export function reportKey({ file, index }: Pick<FindingIdentity, 'file' | 'index'>): string {
   return `${file}:${String(index)}`;
 }
 
-export function identityOf({ name, file, index, fingerprint }: Identity): Identity {
+export function identityOf({ name, file, index, fingerprint }: FindingIdentity): FindingIdentity {
   return { name, file, index, fingerprint };
 }
 
@@ -54,16 +54,16 @@ export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'maybe'>>): S
  * It finds by name, then by findings file and index, then by a fingerprint that only one finding
  * has, and of all that are asked for only those with one name.
  */
-export function createFinder<T extends Identity>(
+export function createFinder<T extends FindingIdentity>(
   findings: readonly T[],
-  asked: readonly Identity[],
-): (one: Identity) => T | undefined {
+  asked: readonly FindingIdentity[],
+): (one: FindingIdentity) => T | undefined {
   // Where several have a key, the first one counts.
-  const toMap = (keyOf: (finding: Identity) => string): Map<string, T> =>
+  const toMap = (keyOf: (finding: FindingIdentity) => string): Map<string, T> =>
     new Map(findings.toReversed().map((finding) => [keyOf(finding), finding]));
   const byName = toMap(({ name }) => name);
   const byReport = toMap(reportKey);
-  const namesByPrint = (list: readonly Identity[]): Map<string, Set<string>> => {
+  const namesByPrint = (list: readonly FindingIdentity[]): Map<string, Set<string>> => {
     const names = new Map<string, Set<string>>();
     for (const { fingerprint, name } of list)
       names.set(fingerprint, (names.get(fingerprint) ?? new Set()).add(name));
@@ -91,7 +91,7 @@ export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPat
   const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);
   const [kind = ''] = kindsOf(finding);
   const { perspective = kind } = finding;
-  const subject = isWithoutCode(finding) ? [perspective, ...addressOf(finding)] : [kind, path];
+  const subject = isWithoutCode(finding) ? [perspective, ...liveAddressOf(finding)] : [kind, path];
   return `${scheme}:${digestOf([...subject, compact(snippet)]).slice(0, 32)}`;
 }
 
@@ -109,10 +109,10 @@ export function isWithoutCode(finding: Finding): boolean {
 export function liveKeysOf(finding: Finding): readonly string[] {
   const { perspective } = finding;
   const topics = perspective === undefined ? kindsOf(finding) : [perspective];
-  return topics.map((topic) => JSON.stringify([topic, ...addressOf(finding)]));
+  return topics.map((topic) => JSON.stringify([topic, ...liveAddressOf(finding)]));
 }
 
-function addressOf({ feature = '', method = '', url = '' }: Finding): readonly string[] {
+function liveAddressOf({ feature = '', method = '', url = '' }: Finding): readonly string[] {
   const path = URL.parse(url)?.pathname ?? url.split(/[?#]/, 1)[0] ?? '';
   return [feature, method, path];
 }

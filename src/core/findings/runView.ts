@@ -22,7 +22,7 @@ import {
   type LocateOptions,
   locationsOf,
 } from './location/locateFindings.ts';
-import { askForOwners, followFiles, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
+import { askForOwners, followInWorker, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
 import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
 import type { UploadedFile } from './location/sentFiles.ts';
@@ -148,7 +148,7 @@ function locateHere(
   const { runs, calls, mappings, log } = source;
   /** What cannot be followed stays where it was. */
   const follow: Follow = (files, texts) =>
-    followFiles(files, texts, source).catch((error: unknown) => {
+    followInWorker(files, texts, source).catch((error: unknown) => {
       log.warn(`Places of findings cannot be followed: ${String(error)}`);
       return [];
     });

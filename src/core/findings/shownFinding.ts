@@ -89,7 +89,7 @@ export type DetailedRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly absent?: readonly DetailedFinding[] | undefined;
 };
 
-type Placed = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & { readonly finding: Pick<Finding, 'locations'> };
+type WithLocations = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & { readonly finding: Pick<Finding, 'locations'> };
 
 export function localLocationOf(
   location: Location | undefined,
@@ -103,7 +103,7 @@ export function uploadedFileOf(location: Location, shown: ShownFinding): Uploade
   return shown.uploaded[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.uploaded;
 }
 
-export function mainLocationOf(shown: Pick<Placed, 'finding' | 'locations'>): ShownLocation | undefined {
+export function mainLocationOf(shown: Pick<WithLocations, 'finding' | 'locations'>): ShownLocation | undefined {
   return localLocationOf(shown.finding.locations[0], shown);
 }
 
@@ -112,12 +112,12 @@ export function lacksMainLocation(shown: ShownFinding): boolean {
   return shown.finding.locations.length > 0 && mainLocationOf(shown) === undefined;
 }
 
-export function folderOf(shown: Placed): string | undefined {
+export function folderOf(shown: WithLocations): string | undefined {
   return shown.uploadedFolder ?? mainLocationOf(shown)?.folder;
 }
 
 /** Those whose decisions count: its own, or all of its run if it is in none of them. */
-export function decisionFolders(shown: Placed): readonly string[] {
+export function decisionFolders(shown: WithLocations): readonly string[] {
   const folders = shown.run.targets.map(({ folder }) => folder);
   const folder = folderOf(shown);
   return folder !== undefined && folders.some((each) => isSamePath(each, folder)) ? [folder] : folders;

@@ -6,7 +6,7 @@ import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { firstLines, formatAccount, formatNumber, formatTime } from '../formats.ts';
-import { kindLabel, limitsLabel, nameOf, stateLabel, titleOf } from '../runs/runLabels.ts';
+import { kindLabel, limitsLabel, nameOf, runStateLabel, titleOf } from '../runs/runLabels.ts';
 import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
 import { describeChanges } from './whatChanged.ts';
@@ -176,7 +176,7 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
   );
   if (live.length === 0) return [];
   const lines = live.map(
-    (run) => `${kindLabel(run)}, ${visibleLine(nameOf(run))}: ${visibleLine(stateLabel(run))}`,
+    (run) => `${kindLabel(run)}, ${visibleLine(nameOf(run))}: ${visibleLine(runStateLabel(run))}`,
   );
   return [t('Runs in progress on the same targets:'), firstLines(lines)];
 }

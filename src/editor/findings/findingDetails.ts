@@ -29,7 +29,7 @@ import {
   blockLabel,
   decidedBeforeLabel,
   driftLabel,
-  stateLabel,
+  locationStateLabel,
   evidenceLabel,
   severityLabel,
   shortfallLabel,
@@ -203,7 +203,7 @@ function locationsOf(shown: DetailedFinding): string {
     const here = localLocationOf(location, shown);
     const notes = [
       location.label === undefined ? undefined : clip(visibleLine(location.label), 500),
-      stateLabel(location, shown),
+      locationStateLabel(location, shown),
       evidence?.[index] && evidenceLabel(evidence[index]),
     ].map((note = '') => (note === '' ? '' : ` – ${escapeMarkdown(note)}`));
     const address = codeSpan(addressOf(location, shown));

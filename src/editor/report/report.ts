@@ -20,7 +20,7 @@ import {
   formatTime,
 } from '../formats.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { commitLabel, stateLabel, titleOf } from '../runs/runLabels.ts';
+import { commitLabel, runStateLabel, titleOf } from '../runs/runLabels.ts';
 import { severityLabel, verdictHeading } from '../findingLabels.ts';
 import { locateNow, revealLocation } from '../findings/code/goToFinding.ts';
 import { findInRun, readRun } from '../findings/findingArguments.ts';
@@ -94,7 +94,7 @@ function toContent(run: Run, markdown: string, read: ShownRun, labels: readonly 
 function factsOf(run: Run, { cut, failure }: ShownRun): ReportContent['facts'] {
   const facts: { label: string; value: string }[] = [];
   const add = (label: string, value: string): void => void facts.push({ label, value });
-  add(t('State'), stateLabel(run));
+  add(t('State'), runStateLabel(run));
   if (run.state === 'imported') add(t('Source'), t('Imported from {0}', run.importedFrom));
   else {
     const startedAt = 'dispatchedAt' in run ? run.dispatchedAt : undefined;

@@ -8,7 +8,7 @@ import { isUnsent, roleOf, type Run, type RunIn } from '../../core/run/state/run
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { showRuns } from '../errors/errorActions.ts';
 import { countShown, describeZero, formatNumber } from '../formats.ts';
-import { continuationLabel, hasArtifact, stateLabel, titleOf, workflowTitle } from './runLabels.ts';
+import { continuationLabel, hasArtifact, runStateLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { type MessageAction, showError, showInformation, showWarning } from '../showMessage.ts';
@@ -148,7 +148,7 @@ function finishedText(title: string, { shown, cut }: ShownRun, run: Run): string
 
 function endNotice(run: Run, read: ShownRun | undefined): Notice {
   const isUnread = read?.failure !== undefined;
-  const sentences = [t('The {0} has ended: {1}.', workflowTitle(run), stateLabel(run))];
+  const sentences = [t('The {0} has ended: {1}.', workflowTitle(run), runStateLabel(run))];
   if (isUnread) sentences.push(describeFailure(read.failure).message);
   else if (read?.shown.length === 0) sentences.push(describeZero(run));
   const results: MessageAction[] = openReport(run);

@@ -4,7 +4,7 @@ import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { formatTime } from '../formats.ts';
-import { commitLabel, hasArtifact, runTitle, stateLabel } from './runLabels.ts';
+import { commitLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { showInformation } from '../showMessage.ts';
 
 /** A run as a command's argument: its row in the Runs view, or what a button passes. */
@@ -67,7 +67,7 @@ export async function pickRun(
     description: [
       ...(run.label === undefined ? [] : [run.label]),
       formatTime(run.createdAt),
-      stateLabel(run),
+      runStateLabel(run),
       ...run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)])),
     ].join(' · '),
     run,

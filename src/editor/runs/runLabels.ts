@@ -90,7 +90,7 @@ export function noContinuationLabel(continuation: Continuation, reason: NoContin
       );
 }
 
-export function stateLabel(run: Run): string {
+export function runStateLabel(run: Run): string {
   switch (run.state) {
     case 'preparing':
       return run.workflow === 'whitebox-assessment' ? t('uploading') : t('preparing');

@@ -19,7 +19,7 @@ import {
 } from '../../core/run/state/run.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatDuration, formatList, formatTime } from '../formats.ts';
-import { runTitle, stateLabel } from './runLabels.ts';
+import { runTitle, runStateLabel } from './runLabels.ts';
 
 const t = vscode.l10n.t;
 
@@ -35,7 +35,7 @@ export function statusLines(run: Run, deps: StatusDeps): string[] {
   const elapsed = isLive(run) && !wasStartedHere(run) ? t('watched for {0}', duration) : duration;
   const trouble = isLive(run) ? run.trouble : undefined;
   return [
-    `${runTitle(run)}: ${stateLabel(run)}, ${elapsed}`,
+    `${runTitle(run)}: ${runStateLabel(run)}, ${elapsed}`,
     ...(run.state === 'unknown'
       ? [t('The response to the start request was lost. Decide how to continue.')]
       : []),

@@ -35,7 +35,7 @@ import {
   kindLabel,
   noContinuationLabel,
   runTitle,
-  stateLabel,
+  runStateLabel,
   titleOf,
 } from './runLabels.ts';
 import {
@@ -206,7 +206,7 @@ function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: KnownOfR
   const isConfirming = run.confirms !== undefined && named !== undefined;
   const [about, name] = isConfirming ? [visibleLine(named), subject] : [subject, named];
   const elapsed = isLive(run) ? [formatDuration(elapsedMs(run, now))] : [];
-  const state = [stateLabel(run), ...elapsed].join(' ');
+  const state = [runStateLabel(run), ...elapsed].join(' ');
   const title = capitalized(state);
   const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = `run:${run.id}`;

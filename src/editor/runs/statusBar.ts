@@ -13,7 +13,7 @@ import { elapsedMs, isFinal, isLive, isUnsent, type Run } from '../../core/run/s
 import type { Accounts } from '../account/accounts.ts';
 import { describeUnavailable } from '../errors/messages.ts';
 import { countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
-import { attentionLabel, hasArtifact, runTitle, stateLabel } from './runLabels.ts';
+import { attentionLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { focusView } from '../../lazyView.ts';
 import { toRunNode } from './pickRun.ts';
@@ -81,7 +81,7 @@ function activeStatus(active: readonly Run[], deps: StatusDeps): Status | undefi
   const duration = formatDuration(elapsedMs(run, now));
   const text = isLive(run) ? `$(sync~spin) Whitebox ${duration}` : '$(sync~spin) Whitebox';
   const attention = attentionLabel(run, now);
-  const state = attention === undefined ? stateLabel(run) : `${stateLabel(run)}, ${attention}`;
+  const state = attention === undefined ? runStateLabel(run) : `${runStateLabel(run)}, ${attention}`;
   return {
     text: waiting === undefined ? text : '$(warning) Whitebox',
     tooltip: active.map((unfinished) => tooltipOf(unfinished, deps)).join('\n\n'),

@@ -10,7 +10,7 @@ import { isFinal, type Run, type Target } from '../../core/run/state/run.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Folder, isInside, repositoryOf, saveDocument } from '../folders.ts';
 import { countFiles, formatTime } from '../formats.ts';
-import { stateLabel } from '../runs/runLabels.ts';
+import { runStateLabel } from '../runs/runLabels.ts';
 import { byteSteps, withProgress } from '../progress.ts';
 import { onRun } from '../runs/pickRun.ts';
 import { type Destination, readAssessmentSettings, readDestination } from '../settings.ts';
@@ -143,7 +143,7 @@ async function acceptLiveRun(folders: readonly Folder[], runs: RunStore): Promis
   const detail = t(
     'Created: {0}. State: {1}. Another run spends credits again.',
     formatTime(live.createdAt),
-    stateLabel(live),
+    runStateLabel(live),
   );
   const another = t('Start Another Run');
   return (await askInDialog({ question, detail }, another)) === another;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFinder, fingerprintOf, type Identity } from '../../../src/core/findings/identity.ts';
+import { createFinder, fingerprintOf, type FindingIdentity } from '../../../src/core/findings/identity.ts';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import { identityFor } from './shownFindings.ts';
 
@@ -52,7 +52,7 @@ test('F165 a finding is found by name, else by file and index, else by a fingerp
     [{ ...unknown, fingerprint: 'a' }, a],
     [{ ...unknown, fingerprint: 'twins' }, undefined],
     [unknown, undefined],
-  ] satisfies readonly [Identity, Identity | undefined][]) {
+  ] satisfies readonly [FindingIdentity, FindingIdentity | undefined][]) {
     assert.equal(createFinder(here, [asked])(asked), wanted);
     const alike = { ...identityFor('another'), fingerprint: asked.fingerprint };
     const isByPrint = wanted?.name !== asked.name && wanted?.file !== asked.file;

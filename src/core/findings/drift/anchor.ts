@@ -77,7 +77,7 @@ function reportedLines(
   return { startLine, endLine: Math.min(endLine ?? startLine, lineCount) };
 }
 
-interface Found {
+interface FoundQuote {
   readonly whole: readonly LineRange[];
   /**
    * Also inside lines: of several, the first ends a line, and the last begins one. Undefined where
@@ -86,8 +86,8 @@ interface Found {
   readonly inLines: readonly LineRange[] | undefined;
 }
 
-function createFind(code: CodeLines): (wanted: readonly string[]) => Found {
-  const known = new Map<string, Found>();
+function createFind(code: CodeLines): (wanted: readonly string[]) => FoundQuote {
+  const known = new Map<string, FoundQuote>();
   const positionsIn = lazily(() => indexText(code.texts.join('\n')));
   let end = 0;
   const starts = code.texts.map((text) => (end += text.length + 1) - text.length - 1);

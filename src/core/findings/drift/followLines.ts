@@ -27,7 +27,7 @@ interface ChangedLines extends Hunk {
 }
 
 /** Lines are 0-based in this file, except in ranges. */
-interface Change {
+interface LineChange {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly codeBefore: () => CodeLines;
@@ -65,7 +65,7 @@ function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedL
   return line < hunk.to ? hunk : line - hunk.to + hunk.afterTo;
 }
 
-function follow(range: LineRange, change: Change): DriftedRange {
+function follow(range: LineRange, change: LineChange): DriftedRange {
   const { before, after, hunks } = change;
   const lines = codeLinesIn(before, range.startLine - 1, range.endLine - 1);
   const [first = 0, last = first] = [lines[0], lines.at(-1)];
@@ -109,7 +109,7 @@ function follow(range: LineRange, change: Change): DriftedRange {
 }
 
 /** The block must occur exactly once in each text. */
-function findMoved(block: readonly string[], { codeBefore, codeAfter }: Change): LineRange | undefined {
+function findMoved(block: readonly string[], { codeBefore, codeAfter }: LineChange): LineRange | undefined {
   if (lengthOf(block) < minBlockLength) return undefined;
   const [start, ...others] = findBlocks(codeAfter(), block);
   if (start === undefined || others.length > 0) return undefined;

@@ -5,7 +5,7 @@ import { hasText, type ReadFinding, readFinding } from './readFinding.ts';
 
 const maxDepth = 4;
 
-export interface Found {
+export interface FoundList {
   readonly raw: unknown;
   readonly finding: ReadFinding;
 }
@@ -27,14 +27,14 @@ interface Part {
  *    object alone the head of a report: these count if there is nothing else.
  * 3. The root as a rated finding, unless it has an empty list.
  */
-export function findList(root: unknown): readonly Found[] | undefined {
+export function findList(root: unknown): readonly FoundList[] | undefined {
   const lone = read(root);
   if (isSure(lone) && hasLine(lone)) return [lone];
   const arrays: (readonly unknown[])[] = [];
-  let unsure: readonly Found[] = [];
+  let unsure: readonly FoundList[] = [];
   let level: Part[] = isContainer(root) ? [{ value: root, key: '', severity: undefined }] : [];
   for (let depth = 0; depth <= maxDepth; depth += 1) {
-    const [lists, others, below]: [(readonly Found[])[], (readonly Found[])[], Part[]] = [[], [], []];
+    const [lists, others, below]: [(readonly FoundList[])[], (readonly FoundList[])[], Part[]] = [[], [], []];
     // Grows by the elements of arrays.
     for (const part of level) {
       const list = findingsIn(part);
@@ -77,7 +77,7 @@ function severityOf(key = '', value: unknown): Severity | undefined {
 }
 
 /** All elements of an array, or the objects of a map, if most of them are findings; else none. */
-function findingsIn(part: Part): readonly Found[] {
+function findingsIn(part: Part): readonly FoundList[] {
   const { value, key = '' } = part;
   if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
   const items = isObject(value)
@@ -89,7 +89,7 @@ function findingsIn(part: Part): readonly Found[] {
 }
 
 /** `severity` counts for an item without a rating. */
-function read(raw: unknown, severity: Severity = 'unrated'): Found {
+function read(raw: unknown, severity: Severity = 'unrated'): FoundList {
   const finding = readFinding({ raw });
   return { raw, finding: finding.severity === 'unrated' ? { ...finding, severity } : finding };
 }
@@ -107,19 +107,19 @@ function isMap({ value, key }: Part): boolean {
 }
 
 /** An item whose title is its file is an entry in a list of files. */
-function isFinding(found: Found): boolean {
+function isFinding(found: FoundList): boolean {
   const { title, locations } = found.finding;
   return isSure(found) || (title !== '' && locations.some(({ path }) => !path.endsWith(title)));
 }
 
 /** Rated, or with a line. A CWE is a rating beside a title of its own. */
-function isSure(found: Found): boolean {
+function isSure(found: FoundList): boolean {
   const { title, rule, description, severity, cwes } = found.finding;
   const isRated = severity !== 'unrated' || isLiveFinding(found.finding);
   const isOwnTitle = title !== rule && title !== description.split('\n', 1)[0];
   return title !== '' && (isRated || hasLine(found) || (cwes.length > 0 && isOwnTitle));
 }
 
-function hasLine({ finding }: Found): boolean {
+function hasLine({ finding }: FoundList): boolean {
   return finding.locations.some(({ startLine }) => startLine !== undefined);
 }

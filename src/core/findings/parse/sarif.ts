@@ -118,7 +118,7 @@ function toItem(result: JsonObject, references: References): Item {
   const target = uriOf(listAt(whole, 'locations')[0]);
   const resolved: JsonObject = {
     ...whole,
-    message: withPlaces(whole),
+    message: withLocationsOfLinks(whole),
     // An artifact on the web is a part of a live application, not a file.
     ...(target !== undefined && isWebAddress(target) && { webRequest: whole['webRequest'] ?? { target } }),
     recommendation: fixesOf(whole),
@@ -315,7 +315,7 @@ function replaceSome(
 }
 
 /** The message of a result, whose links to the IDs of locations lead to `path:line` (3.11.6). */
-function withPlaces(result: JsonObject): unknown {
+function withLocationsOfLinks(result: JsonObject): unknown {
   const { message } = result;
   const text = textOf(message)?.slice(0, MAX_TEXT + 1);
   if (text?.includes('](') !== true) return message;
@@ -324,7 +324,7 @@ function withPlaces(result: JsonObject): unknown {
     .flatMap((thread) => listAt(thread, 'locations'))
     .map((step) => objectAt(step, 'location'));
   const all = [...steps, ...listAt(result, 'relatedLocations'), ...listAt(result, 'locations')];
-  const addresses = new Map(all.filter(isObject).map((location) => [location['id'], addressOf(location)]));
+  const addresses = new Map(all.filter(isObject).map((location) => [location['id'], locationUri(location)]));
   return replaceSome(text, /\[((?:[^\\[\]]|\\[^])*)\]\((\d{1,9})\)/g, (whole, label = '', id) => {
     const address = addresses.get(Number(id));
     if (address === undefined || /[<>\r\n]/.test(address)) return whole;
@@ -346,14 +346,14 @@ function fixesOf(result: JsonObject): string {
 function changeText(change: unknown, replacement: unknown): string {
   const artifactLocation = memberAt(change, 'artifactLocation');
   const region = memberAt(replacement, 'deletedRegion');
-  const address = addressOf({ physicalLocation: { artifactLocation, region } });
+  const address = locationUri({ physicalLocation: { artifactLocation, region } });
   const { text = '' } = objectAt(replacement, 'insertedContent');
   const code = typeof text === 'string' && text !== '' ? codeBlock(clip(text, MAX_TEXT).split('\n')) : '';
   return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
 }
 
 /** `path:line` of a location, or its path. Undefined for one that is too long to repeat. */
-function addressOf(location: unknown): string | undefined {
+function locationUri(location: unknown): string | undefined {
   const uri = uriOf(location);
   if (uri === undefined || uri.length > maxAddress) return undefined;
   const { startLine } = objectAt(location, 'physicalLocation', 'region');

@@ -280,7 +280,7 @@ async function askReader(job: Job, run: Run, source: ReadingSource, signal?: Abo
 
 const maxFollowMs = 60_000;
 
-export async function followFiles(
+export async function followInWorker(
   files: readonly LocationsOfFile[],
   texts: EditorTexts,
   source: ResultSource,

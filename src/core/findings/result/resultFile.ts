@@ -67,7 +67,7 @@ export async function writeResult(runFolder: string, result: RunResult): Promise
   throw new RangeError('The result is too large to be saved.');
 }
 
-function withPlaces(found: ResultFinding, max: number): ResultFinding {
+function withFewerLocations(found: ResultFinding, max: number): ResultFinding {
   const { finding, uploaded, quotes, evidence } = found;
   if (finding.locations.length <= max) return found;
   return {
@@ -102,7 +102,7 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
     };
   };
   const lines: string[] = [];
-  const all = [...findings, ...absent].map((each) => withPlaces(each, locations));
+  const all = [...findings, ...absent].map((each) => withFewerLocations(each, locations));
   for (let at = 0; at < all.length; at += findingsPerLine)
     lines.push(`${JSON.stringify(all.slice(at, at + findingsPerLine).map(toLine))}\n`);
   lines.unshift(`[${[...table.keys()].join()}]\n`);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { type Identity, nameSchema, reportKey } from '../identity.ts';
+import { type FindingIdentity, nameSchema, reportKey } from '../identity.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
 /*
@@ -92,7 +92,7 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
   return { entries, names, alike, answers, isDamaged };
 }
 
-export type Decidable = Pick<Identity, 'name'> & Partial<Identity>;
+export type Decidable = Pick<FindingIdentity, 'name'> & Partial<FindingIdentity>;
 
 export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): boolean {
   return onlyIn === undefined || onlyIn === run;

@@ -5,7 +5,7 @@ import { pathKey } from '../../paths.ts';
 import { type Clock, Emitter, type Event, type Logger } from '../../ports.ts';
 import type { Run } from '../../run/state/run.ts';
 import type { FolderCalls } from '../../yieldingWork.ts';
-import { createFinder, type Identity, identityOf } from '../identity.ts';
+import { createFinder, type FindingIdentity, identityOf } from '../identity.ts';
 import {
   type Answer,
   countsIn,
@@ -29,10 +29,10 @@ import {
 
 export type MadeDecision = TriageEntry & { readonly folder: string };
 
-export type TriageSubject = Pick<MadeDecision, keyof Identity | 'title' | 'path' | 'folder'>;
+export type TriageSubject = Pick<MadeDecision, keyof FindingIdentity | 'title' | 'path' | 'folder'>;
 
 /** What has no finding here cannot be accepted. */
-export type NewDecision<T extends Identity> = Proposal & { readonly about: T | undefined };
+export type NewDecision<T extends FindingIdentity> = Proposal & { readonly about: T | undefined };
 
 /** Resolves to the number of findings with a later decision, which stays. */
 export type UndoDecisions = () => Promise<number>;
@@ -44,7 +44,7 @@ interface TriageDeps {
   readonly log: Logger;
 }
 
-interface Change {
+interface DecisionChange {
   readonly entries?: readonly TriageEntry[];
   readonly answers?: readonly Answer[];
   /** This machine's files in the shared folder that are no longer needed. */
@@ -164,7 +164,7 @@ export class TriageStore {
   }
 
   /** New decisions of others, by folder, each with the finding that *Accept* applies it to. */
-  shared<T extends Identity>(
+  shared<T extends FindingIdentity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {
     const shared = new Map<string, readonly NewDecision<T>[]>();
@@ -185,7 +185,7 @@ export class TriageStore {
     return at <= now ? at : Math.min(writtenAt || now, now);
   }
 
-  #isNew(decision: NewDecision<Identity>, book: TriageBook | undefined): boolean {
+  #isNew(decision: NewDecision<FindingIdentity>, book: TriageBook | undefined): boolean {
     const known = entryOf(book, decision.about ?? { name: decision.entry.name });
     const isKnown = known !== undefined && countsIn(known, undefined);
     return this.#timeOf(decision) > (isKnown ? known.at : -Infinity);
@@ -195,7 +195,7 @@ export class TriageStore {
    * Copies what has a finding here into the book, except where that has a later one. Throws what
    * `set` throws.
    */
-  accept(folder: string, decisions: readonly NewDecision<Identity>[]): Promise<void> {
+  accept(folder: string, decisions: readonly NewDecision<FindingIdentity>[]): Promise<void> {
     const accepted = decisions.filter(({ about }) => about !== undefined);
     return this.#change([folder], ({ book }) => ({
       entries: accepted
@@ -263,7 +263,7 @@ export class TriageStore {
 
   #changeEach(
     decisions: readonly MadeDecision[],
-    plan: (decisions: readonly MadeDecision[], known: ReadDecisions, folder: string) => Change,
+    plan: (decisions: readonly MadeDecision[], known: ReadDecisions, folder: string) => DecisionChange,
   ): Promise<void> {
     const byFolder = Map.groupBy(decisions, ({ folder }) => folder);
     return this.#change(byFolder.keys(), (known, folder) => plan(byFolder.get(folder) ?? [], known, folder));
@@ -273,7 +273,7 @@ export class TriageStore {
    * `plan` gets the decisions as they are now on disk. A time in the future would be later than any
    * decision of this machine, so it becomes now.
    */
-  #change(folders: Iterable<string>, plan: (known: ReadDecisions, folder: string) => Change): Promise<void> {
+  #change(folders: Iterable<string>, plan: (known: ReadDecisions, folder: string) => DecisionChange): Promise<void> {
     return this.#queued(async () => {
       for (const folder of folders) {
         const known = await this.#load(folder);

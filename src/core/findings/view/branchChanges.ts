@@ -22,17 +22,17 @@ export type ComparedBranch =
 
 export type BranchState = { readonly kind: 'pending' } | ComparedBranch;
 
-interface Change {
+interface FileChange {
   readonly uri: { readonly fsPath: string };
   readonly originalUri: { readonly fsPath: string };
 }
 
 /** Paths before, by `pathKey`. A branch may have changed a million files. */
-export function originalPaths(changes: readonly Change[]): Promise<ReadonlyMap<string, string>> {
+export function originalPaths(changes: readonly FileChange[]): Promise<ReadonlyMap<string, string>> {
   return inSlices(pathsOf(changes));
 }
 
-function* pathsOf(changes: readonly Change[]): Generator<undefined, ReadonlyMap<string, string>> {
+function* pathsOf(changes: readonly FileChange[]): Generator<undefined, ReadonlyMap<string, string>> {
   const originals = new Map<string, string>();
   for (const { uri, originalUri } of changes) {
     yield;

@@ -5,7 +5,7 @@ import type { ApplicationInput } from '../../workflows/blackboxInput.ts';
 import { type WorkflowId, workflowIds } from '../../workflows/workflow.ts';
 import { idSchema, journalVersion, type RunIn, type Target } from './run.ts';
 
-export interface Identity {
+export interface RunIdentity {
   readonly id: string;
   readonly now: number;
 }
@@ -50,7 +50,7 @@ export type RunNote = z.infer<typeof noteSchema>;
 
 /** A run whose archives, if it has any, are packed: one entry a target. */
 export function newRun(
-  { id, now }: Identity,
+  { id, now }: RunIdentity,
   { targets, webhookEndpointIds, ...plan }: Assessment,
   packed: readonly Pick<Target, 'archive' | 'coverage'>[] = [],
 ): RunIn<'preparing'> {
@@ -79,7 +79,7 @@ export function newRun(
 }
 
 /** A run of the service that was started elsewhere, or whose journal was lost. */
-export function trackedRun({ id, now }: Identity, note: RunNote): RunIn<'running'> {
+export function trackedRun({ id, now }: RunIdentity, note: RunNote): RunIn<'running'> {
   const { workflow, baseUrl, organizationId, language, runId, dispatchedAt = now, targets } = note;
   return {
     version: journalVersion,

@@ -9,7 +9,7 @@ import type { RunDeps, StepDeps } from './step.ts';
 const maxWorkOutMs = 60_000;
 
 /** Works out the findings; the run ends even if that fails. */
-export async function workOut(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
+export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
   const collected = { type: 'collected', at: deps.clock.now() } as const;
   // What a run's findings mean depends on how it ends.
   const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps, deps.signal);

@@ -1,7 +1,7 @@
 import type { RunEvent } from '../state/advance.ts';
 import type { Next } from '../state/next.ts';
 import { downloadArtifacts } from './downloadArtifacts.ts';
-import { announce, removeArchives, workOut } from './endRun.ts';
+import { announce, removeArchives, recordResult } from './endRun.ts';
 import { poll } from './poll.ts';
 import { removeUploads } from './removeUploads.ts';
 import type { StepDeps } from './step.ts';
@@ -16,7 +16,7 @@ export async function perform(ready: Next, deps: StepDeps): Promise<RunEvent | u
     case 'download':
       return downloadArtifacts(ready.run, deps);
     case 'workOut':
-      return workOut(ready.run, deps);
+      return recordResult(ready.run, deps);
     case 'announce':
       return announce(ready.run, deps);
     case 'removeArchives':

@@ -23,7 +23,7 @@ export interface RuleLine extends IgnoreRule {
 /** With more rules, each path would take too long. */
 export const maxRules = 20_000;
 
-interface Placed {
+interface PositionedRule {
   readonly rule: IgnoreRule;
   readonly order: number;
   readonly negative: boolean;
@@ -31,16 +31,16 @@ interface Placed {
 }
 
 /** A rule for a whole path, with the state of its match on the way down to a folder: the indexes in `path` that may match next, in order. */
-interface Path extends Placed {
+interface Path extends PositionedRule {
   readonly path: PathPattern;
   readonly next: readonly number[];
 }
 
 /** The rules of one ignore file. Rules for a name at any depth are indexed by the name or its extension. */
 interface RuleFile {
-  readonly byName: ReadonlyMap<string, readonly Placed[]>;
-  readonly byExtension: ReadonlyMap<string, readonly Placed[]>;
-  readonly byPattern: readonly (Placed & { readonly name: NamePattern })[];
+  readonly byName: ReadonlyMap<string, readonly PositionedRule[]>;
+  readonly byExtension: ReadonlyMap<string, readonly PositionedRule[]>;
+  readonly byPattern: readonly (PositionedRule & { readonly name: NamePattern })[];
   readonly paths: readonly Path[];
 }
 
@@ -106,7 +106,7 @@ export class IgnoreRules {
     return this.#ignoreCase ? name.toLowerCase() : name;
   }
 
-  #matching(file: RuleFile, written: string): Placed[] {
+  #matching(file: RuleFile, written: string): PositionedRule[] {
     const isFolder = written.endsWith('/');
     const found = rulesFor(file, this.#fold(isFolder ? written.slice(0, -1) : written));
     return found.filter(({ rule, folderOnly }) => (isFolder || !folderOnly) && !this.#disabled.has(rule));
@@ -114,11 +114,11 @@ export class IgnoreRules {
 }
 
 function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: RuleFile; added: number } {
-  const byName = new Map<string, Placed[]>();
-  const byExtension = new Map<string, Placed[]>();
-  const byPattern: (Placed & { name: NamePattern })[] = [];
+  const byName = new Map<string, PositionedRule[]>();
+  const byExtension = new Map<string, PositionedRule[]>();
+  const byPattern: (PositionedRule & { name: NamePattern })[] = [];
   const paths: Path[] = [];
-  const put = (map: Map<string, Placed[]>, key: string, located: Placed): void => {
+  const put = (map: Map<string, PositionedRule[]>, key: string, located: PositionedRule): void => {
     const rules = map.get(key);
     if (rules === undefined) map.set(key, [located]);
     else rules.push(located);
@@ -140,8 +140,8 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
 }
 
 /** The rules that match an entry of the folder that the state of `paths` belongs to, in no order. */
-function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): Placed[] {
-  const found: Placed[] = [];
+function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
+  const found: PositionedRule[] = [];
   found.push(...(byName.get(name) ?? []));
   const dot = name.lastIndexOf('.');
   if (dot >= 0) found.push(...(byExtension.get(name.slice(dot)) ?? []));

@@ -7,7 +7,7 @@ import { addressOf } from '../../../core/findings/view/findingMarkdown.ts';
 import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { answerOf } from '../../../core/yieldingWork.ts';
 import { openDocument } from '../../folders.ts';
-import { roleLabel, stateLabel, titleOfFinding } from '../../findingLabels.ts';
+import { roleLabel, locationStateLabel, titleOfFinding } from '../../findingLabels.ts';
 import { showInformation } from '../../showMessage.ts';
 
 const t = vscode.l10n.t;
@@ -114,7 +114,7 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
   const role = location.role && roleLabel(location.role);
   const label = clip(visibleLine(location.label ?? ''), maxLabelLength);
   const what = [role, label].filter((part) => part !== undefined && part !== '').join(': ');
-  const state = stateLabel(location, shown);
+  const state = locationStateLabel(location, shown);
   return {
     label: `${number}${what === '' ? visibleLine((here ?? location).path) : what}`,
     description: [addressOf(location, shown), state].filter((part) => part !== undefined).join(' · '),

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
+import { type FindingIdentity, identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { isUndecided, type TriageState } from '../../../../src/core/findings/triage/triage.ts';
 import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
@@ -67,7 +67,7 @@ export async function setUpTriage(t: TestContext) {
         return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
       }),
     /** The new decisions of others about the findings a to z. */
-    proposalsIn: (store: TriageStore): readonly NewDecision<Identity>[] =>
+    proposalsIn: (store: TriageStore): readonly NewDecision<FindingIdentity>[] =>
       store.shared(() => known).get(shop) ?? [],
     /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */
     pull: async (store: TriageStore, name: string, changes: Partial<TriageEntry> = {}, file = name) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { AssessmentError } from '../../../../src/core/errors.ts';
-import { type Identity, identityOf } from '../../../../src/core/findings/identity.ts';
+import { type FindingIdentity, identityOf } from '../../../../src/core/findings/identity.ts';
 import type { TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { identityFor } from '../shownFindings.ts';
@@ -242,7 +242,7 @@ test('F186 F206 whatever a decision of others names, *Accept* changes exactly th
           await pull('x', { name, file, index, fingerprint, at: entry.at, note: String(at) }, String(at));
         }
         clock.time = 9_000;
-        const stateOf = (each: Identity): string => JSON.stringify(store.get(shop, each));
+        const stateOf = (each: FindingIdentity): string => JSON.stringify(store.get(shop, each));
         const before = findings.map(stateOf);
         const rows = store.shared(() => here).get(shop) ?? [];
         const accepted = rows.filter(({ entry: { note } }) => entries[Number(note)]?.isAccepted === true);
