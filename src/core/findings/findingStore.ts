@@ -30,7 +30,7 @@ import {
   type ViewSource,
 } from './runView.ts';
 import { decisionFolders, type ShownFinding, type ShownRun, toTriageSubjects } from './shownFinding.ts';
-import { decide } from './triage/decide.ts';
+import { decide } from './triage/currentDecision.ts';
 import type { TriageDecision, TriageState } from './triage/triage.ts';
 import type { NewDecision, TriageStore, UndoDecisions } from './triage/triageStore.ts';
 import {

@@ -23,10 +23,10 @@ export interface FindingIdentity {
 
 /** `maybe` has at most `maxMaybe` names that it may have, too, the latest first. */
 export interface Named extends FindingIdentity {
-  readonly maybe: readonly string[];
+  readonly possibleNames: readonly string[];
 }
 
-export const maxMaybe = 8;
+export const maxPossibleNames = 8;
 
 export const namePattern = '[0-9a-f]{16}:(?:0|[1-9]\\d{0,6})';
 
@@ -40,11 +40,11 @@ export function identityOf({ name, file, index, fingerprint }: FindingIdentity):
   return { name, file, index, fingerprint };
 }
 
-export function namesOf({ name, maybe }: Pick<Named, 'name' | 'maybe'>): readonly string[] {
-  return [name, ...maybe];
+export function namesOf({ name, possibleNames }: Pick<Named, 'name' | 'possibleNames'>): readonly string[] {
+  return [name, ...possibleNames];
 }
 
-export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'maybe'>>): Set<string> {
+export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'possibleNames'>>): Set<string> {
   const names = new Set<string>();
   for (const finding of findings) for (const name of namesOf(finding)) names.add(name);
   return names;

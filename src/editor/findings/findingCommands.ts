@@ -21,7 +21,7 @@ import {
 } from './findingArguments.ts';
 import { mapFindingPaths } from './mapPaths.ts';
 import { copyFindings, fixWithAgent, shareFinding } from './shareFindings.ts';
-import { reviewSharedDecisions, type SharedDecisionDeps } from './sharedDecisions.ts';
+import { reviewSharedDecisions, type SharedDecisionDeps } from './reviewDecisions.ts';
 import type { Filtering } from './tree/filtering.ts';
 import { filterFindings, groupFindings } from './tree/filterPicks.ts';
 import { extendAcceptance, setTriage, subjectLabel, type TriageDeps } from './triage.ts';

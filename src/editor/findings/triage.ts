@@ -11,7 +11,7 @@ import {
   type TriageDecision,
   type TriageState,
 } from '../../core/findings/triage/triage.ts';
-import { type TriagePaths, triagePathsOf } from '../../core/findings/triage/triageDisk.ts';
+import { type TriagePaths, triagePathsOf } from '../../core/findings/triage/triageFiles.ts';
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { type FolderCalls, inBackground } from '../../core/yieldingWork.ts';

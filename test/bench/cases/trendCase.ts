@@ -39,7 +39,7 @@ export async function measureTrend(scratch: string): Promise<Row[]> {
   delay.enable();
   const start = performance.now();
   const traced = await trace();
-  countTrend(traced, { get: () => undefined, alike: () => undefined });
+  countTrend(traced, { get: () => undefined, byFingerprint: () => undefined });
   const ours = performance.now() - start;
   delay.disable();
   const corpus = `${maxTrendRuns} runs of ${count} findings`;

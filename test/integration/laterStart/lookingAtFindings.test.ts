@@ -98,7 +98,7 @@ describe('messages about findings and runs', () => {
   const stateWith = (runs: readonly Run[], shown: readonly Run[] = []): string =>
     stateOf(
       storeOfFindings([], { shownRuns: () => shown.map((run) => ({ run, shown: [] })) }),
-      { displayed: [], passing: [], mild: 0, closed: 0 },
+      { displayed: [], passing: [], belowMinimum: 0, closed: 0 },
       runs,
     );
 
@@ -120,7 +120,7 @@ describe('messages about findings and runs', () => {
     assert.equal(stateWith([troubled('unsent'), runOf.unknown]), 'unconfirmed');
     assert.equal(stateWith([runOf.running, runOf.unknown, troubled('notSignedIn')]), 'signIn');
     assert.equal(stateWith([runOf.failed]), 'none');
-    const filtered = { displayed: [invent()], passing: [], mild: 0, closed: 0 };
+    const filtered = { displayed: [invent()], passing: [], belowMinimum: 0, closed: 0 };
     assert.equal(stateOf(storeOfFindings(), filtered, []), 'filtered');
   });
 

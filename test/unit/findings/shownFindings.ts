@@ -22,7 +22,7 @@ const run = { id: 'invented-run', targets: [] } as unknown as Run;
 /** What a result says about a finding that only `text` tells apart. */
 export function identityFor(text: string, index = 0) {
   const file = hash('sha256', text, 'hex').slice(0, 16);
-  const identity: Named = { name: reportKey({ file, index }), file, index, fingerprint: text, maybe: [] };
+  const identity: Named = { name: reportKey({ file, index }), file, index, fingerprint: text, possibleNames: [] };
   return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], firstSeen: 0 };
 }
 

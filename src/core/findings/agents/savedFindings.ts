@@ -24,9 +24,9 @@ import {
 } from '../result/readResult.ts';
 import { folderOf, mainLocationOf, type ShownFinding } from '../shownFinding.ts';
 import { FolderCalls } from '../../yieldingWork.ts';
-import { decide } from '../triage/decide.ts';
+import { decide } from '../triage/currentDecision.ts';
 import { undecided } from '../triage/triage.ts';
-import { triagePathsOf } from '../triage/triageDisk.ts';
+import { triagePathsOf } from '../triage/triageFiles.ts';
 import { TriageStore } from '../triage/triageStore.ts';
 import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';

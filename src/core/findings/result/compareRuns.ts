@@ -4,7 +4,7 @@ import { isContinued } from '../../features/continuedRuns.ts';
 import { perspectives } from '../../workflows/blackboxInput.ts';
 import { hasAllFindings } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
-import { allNamesOf, maxMaybe, namesOf } from '../identity.ts';
+import { allNamesOf, maxPossibleNames, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
 import { type UploadedFile, uploadedIn } from '../location/sentFiles.ts';
 import { type LaterRun, pairFindings, type Pairs } from './match.ts';
@@ -43,7 +43,7 @@ export async function compareFindings(
   if (before.isOnlyForNames) return { findings: named, absent: [] };
   const wasReported = new Set(before.findings);
   const byName = new Map<string, ResultFinding>();
-  for (const each of earlier.toReversed()) for (const name of each.maybe) byName.set(name, each);
+  for (const each of earlier.toReversed()) for (const name of each.possibleNames) byName.set(name, each);
   for (const each of earlier.toReversed()) byName.set(each.name, each);
   const findings = named.map((finding): ResultFinding => {
     const same = namesOf(finding).flatMap((name) => byName.get(name) ?? [])[0];
@@ -85,7 +85,7 @@ function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[])
     const name = names.get(finding) ?? finding.name;
     const paired = pairings.toReversed().flatMap((pairs) => pairs.get(finding)?.earlier ?? []);
     const others = new Set(paired.flatMap(namesOf).filter((each) => each !== name));
-    return { ...finding, name, maybe: [...others].slice(0, maxMaybe) };
+    return { ...finding, name, possibleNames: [...others].slice(0, maxPossibleNames) };
   });
 }
 

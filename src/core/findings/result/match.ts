@@ -200,9 +200,9 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
   const found = new Map<string, Candidate[]>();
   for (const each of candidates)
     for (const key of new Set(keysOf(each))) {
-      const alike = found.get(key);
-      if (alike === undefined) found.set(key, [each]);
-      else alike.push(each);
+      const byFingerprint = found.get(key);
+      if (byFingerprint === undefined) found.set(key, [each]);
+      else byFingerprint.push(each);
     }
   return found;
 }
@@ -212,9 +212,9 @@ const maxOnLines = 1_000;
 
 function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingRule): Generator<Candidate> {
   for (const key of keysOf(one)) {
-    const alike = others.get(key) ?? [];
-    if (fits === undefined) yield* alike;
-    else if (alike.length <= maxOnLines) for (const other of alike) if (fits(one, other)) yield other;
+    const byFingerprint = others.get(key) ?? [];
+    if (fits === undefined) yield* byFingerprint;
+    else if (byFingerprint.length <= maxOnLines) for (const other of byFingerprint) if (fits(one, other)) yield other;
   }
 }
 

@@ -39,7 +39,7 @@ const maxDetailsBytes = 256 * 1024 * 1024;
 
 type Shared = Pick<ResultFinding, 'run' | 'file' | 'ofTarget' | 'uploadedFolder'>;
 
-type Usual = 'name' | 'maybe' | 'uploadedPath' | 'quotes';
+type Usual = 'name' | 'possibleNames' | 'uploadedPath' | 'quotes';
 
 /** `shared` and `uploaded` are positions in the table. `toFinding` adds what goes without saying. */
 type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'uploaded'> &
@@ -88,13 +88,13 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
     return at;
   };
   const toLine = (found: ResultFinding): unknown => {
-    const { run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder, finding, index, name, maybe, uploadedPath: path, uploaded, quotes, ...others } = found;
+    const { run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder, finding, index, name, possibleNames, uploadedPath: path, uploaded, quotes, ...others } = found;
     const named = finding.locations.map((each, at) => ({ ...each, path: unless(each.path, uploaded[at]?.path) }));
     return {
       finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
       ...others,
       name: unless(name, reportKey({ file, index })),
-      maybe: maybe.length === 0 ? undefined : maybe,
+      possibleNames: possibleNames.length === 0 ? undefined : possibleNames,
       path: uploaded[0] === undefined ? path : undefined,
       quotes: quotes.every((each) => each === '') ? undefined : quotes,
       shared: positionOf({ run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder }),
@@ -161,7 +161,7 @@ function toFinding({ finding, shared, uploaded: positions, ...others }: Line, ta
   const locations = finding.locations.map((each, at) => ({ path: uploaded[at]?.path ?? '', ...each }));
   return {
     name: reportKey({ file, index }),
-    maybe: [],
+    possibleNames: [],
     uploadedPath: uploaded[0]?.path ?? '',
     quotes: locations.map(() => ''),
     ...others,

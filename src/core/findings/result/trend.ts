@@ -6,7 +6,7 @@ import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Cut } from '../parse/parseFindings.ts';
 import { readResult, type ResultSource } from './readResult.ts';
 import type { RunResult, Verdict, ResultFinding } from './result.ts';
-import { decide } from '../triage/decide.ts';
+import { decide } from '../triage/currentDecision.ts';
 import { isClosed } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
 import { allNamesOf } from '../identity.ts';
@@ -78,7 +78,7 @@ export async function traceTrend(
 
 export function countTrend(
   traced: TracedRuns,
-  decisions: Pick<TriageStore, 'get' | 'alike'>,
+  decisions: Pick<TriageStore, 'get' | 'byFingerprint'>,
 ): readonly TrendRow[] {
   const byId = new Map(traced.map(({ run }) => [run.id, run]));
   return traced.map(({ run, limitations, reported, absent }) => {

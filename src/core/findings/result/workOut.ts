@@ -155,7 +155,7 @@ function toOwn(
     finding,
     run: run.id,
     name: reportKey({ file, index: finding.index }),
-    maybe: [],
+    possibleNames: [],
     file,
     index: finding.index,
     fingerprint: fingerprintOf(reported, { path }),

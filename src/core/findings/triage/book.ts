@@ -57,7 +57,7 @@ export interface TriageBook {
   /** Names by `reportKey`: a finding may have another name by now. */
   readonly names: ReadonlyMap<string, string>;
   /** The name that was decided last, by fingerprint. */
-  readonly alike: ReadonlyMap<string, string>;
+  readonly byFingerprint: ReadonlyMap<string, string>;
   readonly answers: ReadonlyMap<string, number>;
   readonly isDamaged: boolean;
 }
@@ -66,7 +66,7 @@ const maxLineBytes = 1024 * 1024;
 
 export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
   const entries = new Map<string, TriageEntry>();
-  const [names, alike] = [new Map<string, string>(), new Map<string, string>()];
+  const [names, byFingerprint] = [new Map<string, string>(), new Map<string, string>()];
   const answers = new Map<string, number>();
   let isDamaged = false;
   let end: number;
@@ -86,10 +86,10 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
     else {
       entries.set(line.name, toEntry(line));
       names.set(reportKey(line), line.name);
-      alike.set(line.fingerprint, line.name);
+      byFingerprint.set(line.fingerprint, line.name);
     }
   }
-  return { entries, names, alike, answers, isDamaged };
+  return { entries, names, byFingerprint, answers, isDamaged };
 }
 
 export type Decidable = Pick<FindingIdentity, 'name'> & Partial<FindingIdentity>;

@@ -25,7 +25,7 @@ import {
   readDecisions,
   type TriagePaths,
   writeShared,
-} from './triageDisk.ts';
+} from './triageFiles.ts';
 
 export type MadeDecision = TriageEntry & { readonly folder: string };
 
@@ -104,8 +104,8 @@ export class TriageStore {
     return entry && asOf(entry, this.#day);
   }
 
-  alike(folder: string, fingerprint: string): TriageEntry | undefined {
-    const name = this.#bookOf(folder)?.alike.get(fingerprint);
+  byFingerprint(folder: string, fingerprint: string): TriageEntry | undefined {
+    const name = this.#bookOf(folder)?.byFingerprint.get(fingerprint);
     return name === undefined ? undefined : this.get(folder, { name });
   }
 

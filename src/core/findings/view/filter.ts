@@ -23,7 +23,7 @@ export function isDisplayed({ finding, triage }: ShownFinding, display: Display)
 export interface FilteredFindings {
   readonly displayed: readonly ShownFinding[];
   readonly passing: readonly ShownFinding[];
-  readonly mild: number;
+  readonly belowMinimum: number;
   readonly closed: number;
 }
 
@@ -33,12 +33,12 @@ export function applyFilter(
   passes: (shown: ShownFinding) => boolean,
 ): FilteredFindings {
   const displayed = all.filter((shown) => isDisplayed(shown, display));
-  const mild = all.filter(({ finding }) => !isAtLeast(finding.severity, display.minimumSeverity)).length;
+  const belowMinimum = all.filter(({ finding }) => !isAtLeast(finding.severity, display.minimumSeverity)).length;
   return {
     displayed,
     passing: displayed.filter(passes),
-    mild,
-    closed: all.length - displayed.length - mild,
+    belowMinimum,
+    closed: all.length - displayed.length - belowMinimum,
   };
 }
 

@@ -149,7 +149,7 @@ export function stateOf(
   if (findings.reading().length > 0) return 'reading';
   if (folders.some(({ failure }) => failure !== undefined)) return 'unreadable';
   if (filtered.displayed.length > 0) return 'filtered';
-  if (filtered.mild + filtered.closed > 0) return 'hidden';
+  if (filtered.belowMinimum + filtered.closed > 0) return 'hidden';
   if (folders.some(({ run }) => mayContinue(run))) return 'limited';
   if (folders.length > 0) return folders.some(({ run }) => isInPart(run)) ? 'zeroInPart' : 'zero';
   return stateOfRuns(runs.filter((run) => !isFinal(run))) ?? stateOfEnded(runs);
@@ -287,9 +287,9 @@ function describeCut(run: Run, cut: Cut | undefined): string[] {
   return [t('of {0}, only the {1} most severe of {2} are compared', runLabel(run), ...counts)];
 }
 
-function describeHidden({ mild, closed }: FilteredFindings): string[] {
+function describeHidden({ belowMinimum, closed }: FilteredFindings): string[] {
   return [
-    ...(mild === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(mild))]),
+    ...(belowMinimum === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(belowMinimum))]),
     ...(closed === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(closed))]),
   ];
 }

@@ -23,7 +23,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry } from '../../../../src/core/findings/triage/book.ts';
-import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { triagePathsOf } from '../../../../src/core/findings/triage/triageFiles.ts';
 import { TriageStore } from '../../../../src/core/findings/triage/triageStore.ts';
 import type { TriageState } from '../../../../src/core/findings/triage/triage.ts';
 import { toTriageSubjects } from '../../../../src/core/findings/shownFinding.ts';

@@ -89,11 +89,11 @@ describe('tool answers', () => {
 
   test('F140 include other runs, earlier decisions, whether the quote was uploaded, and the end of an acceptance', async () => {
     const until = '2026-06-03';
-    const [bad, mild] = sourceOf(items, () => ({ state: 'open', note: '', at: 1, until })).shown;
+    const [bad, belowMinimum] = sourceOf(items, () => ({ state: 'open', note: '', at: 1, until })).shown;
     const evidence = [{ kind: 'quoteNotFound', path: 'src/a.js', missing: 'quote' }] as const;
     const decidedBefore = { state: 'falsePositive', note: 'escaped', at: 5 } as const;
     const reported = { ...bad!, verdict: 'foundAgain', evidence, decidedBefore } as const;
-    const absent = { ...mild!, verdict: 'fileUnchanged' } as const;
+    const absent = { ...belowMinimum!, verdict: 'fileUnchanged' } as const;
     const said = (each: Members) => [each['verdict'], each['evidence'], each['decidedBefore'], each['ends']];
     const { findings } = await list([{ run: shopRun, shown: [reported], absent: [absent] }]);
     assert.deepEqual(findings.map(said).toSorted(), [

@@ -3,7 +3,7 @@ import { symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { addMapping, forgetMappings, readMappings } from '../../../../src/core/findings/location/mappings.ts';
-import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { triagePathsOf } from '../../../../src/core/findings/triage/triageFiles.ts';
 import { pathKey, realPathSync } from '../../../../src/core/paths.ts';
 import { readSource } from '../../../../src/core/upload/sourceFile.ts';
 import { respelled } from '../../core/respelled.ts';

@@ -114,5 +114,5 @@ export function verdictsIn(result: RunResult | undefined): Record<string, string
 export function fateOf(before: ResultFinding, after: RunResult): string {
   const { findings } = after;
   if (findings.some(({ name }) => name === before.name)) return 'holds';
-  return findings.some(({ maybe }) => maybe.includes(before.name)) ? 'said' : 'none';
+  return findings.some(({ possibleNames }) => possibleNames.includes(before.name)) ? 'said' : 'none';
 }

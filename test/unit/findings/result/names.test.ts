@@ -93,10 +93,10 @@ test('F183 in any history of two windows, no finding gets another name, and ever
             assert.equal(found.name, names.get(key) ?? found.name, key);
             names.set(key, found.name);
             if (!about.has(title) || broken.size > 0) continue;
-            const lost = book.alike.get(found.fingerprint);
+            const lost = book.byFingerprint.get(found.fingerprint);
             const isHeld = entryOf(book, found) !== undefined || (lost !== undefined && !known.has(lost));
             assert.ok(
-              isHeld || found.maybe.some((name) => entryOf(book, { name }) !== undefined),
+              isHeld || found.possibleNames.some((name) => entryOf(book, { name }) !== undefined),
               `${key} has lost its decision`,
             );
           }
@@ -152,7 +152,7 @@ test('F139 a name that is only probable counts as reported, but not for decision
   const verdicts = three.findings.map((each) => each.verdict);
   assert.deepEqual(verdicts, ['stillPresent', 'foundAgain']);
   assert.deepEqual(three.absent, []);
-  assert.deepEqual(three.findings[0]?.maybe, [two.findings[0]?.name, one.findings[0]?.name]);
+  assert.deepEqual(three.findings[0]?.possibleNames, [two.findings[0]?.name, one.findings[0]?.name]);
   assert.ok(three.findings.every((each) => isReported(each.verdict) && namesOf(each).length > 1));
 });
 

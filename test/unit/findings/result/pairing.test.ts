@@ -83,7 +83,7 @@ for (const [title, [name, first, second, wanted]] of [
     assert.ok(decided && result);
     assert.equal(fateOf(decided, result), wanted);
     const verdict = result.findings.find((each) =>
-      [each.name, ...each.maybe].includes(decided.name),
+      [each.name, ...each.possibleNames].includes(decided.name),
     )?.verdict;
     assert.equal(verdict, wanted === 'none' ? undefined : 'stillPresent');
   });
@@ -96,7 +96,7 @@ test('10,000 alike findings that are reported again are paired one to one, in th
   assert.deepEqual(result?.absent, []);
   assert.ok(
     result.findings.every(
-      ({ verdict, maybe }, at) => verdict === 'stillPresent' && maybe[0]?.endsWith(`:${String(at)}`),
+      ({ verdict, possibleNames }, at) => verdict === 'stillPresent' && possibleNames[0]?.endsWith(`:${String(at)}`),
     ),
   );
 });

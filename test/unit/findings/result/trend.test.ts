@@ -63,7 +63,7 @@ test('a live finding that is no longer reported is to be reviewed only if its pa
   await history.addLive(pairs.map((pair) => ({ title: pair.feature_name, ...pair })));
   const counts = async (): Promise<unknown> => {
     const traced = await traceTrend(history.runs, history.source(), unattended);
-    const [row] = countTrend(traced, { get: () => undefined, alike: () => undefined });
+    const [row] = countTrend(traced, { get: () => undefined, byFingerprint: () => undefined });
     return [row?.review, row?.unexplained];
   };
   await history.addLive([], { completed: [tested], skipped: [notApplicable] });

@@ -106,7 +106,7 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
           keys[at]?.add(keyOf(each));
           named.set(each.name, (named.get(each.name) ?? new Set()).add(at));
           // It stands for the earlier one on its lines, too, also where other code is there now.
-          for (const name of each.maybe)
+          for (const name of each.possibleNames)
             for (const earlier of named.get(name) ?? []) keys[earlier]?.add(keyOf(each));
           reported.add(at);
         }

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { identityOf } from '../../../../src/core/findings/identity.ts';
 import { entryOf, formatLine, readBook } from '../../../../src/core/findings/triage/book.ts';
-import { type ReadDecisions, readDecisions } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { type ReadDecisions, readDecisions } from '../../../../src/core/findings/triage/triageFiles.ts';
 import { FolderCalls, inSlices } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { testBlocks, type Work } from '../../core/blockedLoop.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { type FindingIdentity, identityOf } from '../../../../src/core/findings/identity.ts';
 import { formatEntry, type TriageEntry } from '../../../../src/core/findings/triage/book.ts';
 import { isUndecided, type TriageState } from '../../../../src/core/findings/triage/triage.ts';
-import { triagePathsOf } from '../../../../src/core/findings/triage/triageDisk.ts';
+import { triagePathsOf } from '../../../../src/core/findings/triage/triageFiles.ts';
 import {
   type NewDecision,
   TriageStore,

@@ -197,10 +197,10 @@ function hashesOf(all: readonly DetailedFinding[], assessed: AssessedLocations):
     const digits = fingerprint.replace(/^\d+:/, '').slice(0, 16);
     return { rule: toRuleId(finding), hash: main && assessed.get(main)?.hash, digits };
   });
-  const alike = Map.groupBy(rows, ({ rule, hash }) => `${rule} ${hash ?? ''}`);
+  const byFingerprint = Map.groupBy(rows, ({ rule, hash }) => `${rule} ${hash ?? ''}`);
   const counts = new Map<string, number>();
   return rows.map(({ rule, hash, digits }) => {
-    if (hash !== undefined && alike.get(`${rule} ${hash}`)?.length === 1) return hash;
+    if (hash !== undefined && byFingerprint.get(`${rule} ${hash}`)?.length === 1) return hash;
     // Similar findings may share the fingerprint, too.
     const count = (counts.get(`${rule} ${digits}`) ?? 0) + 1;
     counts.set(`${rule} ${digits}`, count);

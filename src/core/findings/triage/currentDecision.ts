@@ -6,7 +6,7 @@ import { countsIn, type Decidable, type TriageEntry } from './book.ts';
 import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
-type Decisions = Pick<TriageStore, 'get' | 'alike'>;
+type Decisions = Pick<TriageStore, 'get' | 'byFingerprint'>;
 
 export function decide(
   found: ResultFinding,
@@ -14,7 +14,7 @@ export function decide(
   { locations, names }: { readonly locations: readonly ShownLocation[]; readonly names?: RunView['names'] },
   decisions: Decisions,
 ): Pick<ShownFinding, 'triage' | 'decidedBefore' | 'verdict'> {
-  const { finding, maybe, verdict } = found;
+  const { finding, possibleNames, verdict } = found;
   const folders = decisionFolders({ run, uploadedFolder: found.uploadedFolder, finding, locations });
   const about = (one: Decidable): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
@@ -31,12 +31,12 @@ export function decide(
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
   // About a finding like it whose name this run's result does not have: the runs that reported it may have been removed.
-  const alike = (): readonly TriageEntry[] =>
-    folders.flatMap((folder) => decisions.alike(folder, found.fingerprint) ?? []);
-  const ofLost = names === undefined ? [] : alike().filter(({ name }) => !names().has(name));
+  const byFingerprint = (): readonly TriageEntry[] =>
+    folders.flatMap((folder) => decisions.byFingerprint(folder, found.fingerprint) ?? []);
+  const ofLost = names === undefined ? [] : byFingerprint().filter(({ name }) => !names().has(name));
   const earlier = isOutdated
     ? latest
-    : [latestOf(all), ...maybe.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
+    : [latestOf(all), ...possibleNames.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
   // A user who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
