@@ -43,7 +43,7 @@ const ownErrorKinds = [
   'badPairs',
   'noResult',
   'unanswered',
-  'notKept',
+  'notSaved',
   'triageDamaged',
   'outsideFolder',
   // here

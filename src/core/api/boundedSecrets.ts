@@ -1,7 +1,7 @@
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { type Clock, type Disposable, Emitter, type Event, type Logger, type SecretStore } from '../ports.ts';
 import { answerOf } from '../yieldingWork.ts';
-import { inBrief } from './replyBody.ts';
+import { excerptOf } from './replyBody.ts';
 
 export interface HostSecrets extends SecretStore {
   keys(): PromiseLike<readonly string[]>;
@@ -84,7 +84,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
       return answer;
     } catch (cause) {
       if (isAbortError(cause)) throw cause;
-      const detail = cause instanceof AssessmentError ? undefined : inBrief(String(cause), written);
+      const detail = cause instanceof AssessmentError ? undefined : excerptOf(String(cause), written);
       // One warning: it may fail for days.
       log[this.#isFailing ? 'debug' : 'warn'](`Secret storage, ${subject}: ${detail ?? 'no answer'}`);
       this.#isFailing = true;

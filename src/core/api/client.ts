@@ -3,7 +3,7 @@ import { AssessmentError, type ErrorData, type ErrorKind } from '../errors.ts';
 import type { Clock, Logger, OnBytes } from '../ports.ts';
 import { originOf, toPresignedUrl } from './address.ts';
 import type { TokenSource } from './credentials.ts';
-import { inBrief } from './replyBody.ts';
+import { excerptOf } from './replyBody.ts';
 import { getFile, type HashedFile, type IdleLimits, postJson, putFile, defaultIdleLimits } from './http.ts';
 import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retry.ts';
 import {
@@ -211,7 +211,7 @@ export class AssessmentClient {
       const { status, json } = await sendAuthorized();
       const parsed = reply.safeParse(json);
       if (parsed.success) return parsed.data;
-      const detail = inBrief(json, this.#secrets);
+      const detail = excerptOf(json, this.#secrets);
       throw new AssessmentError('badResponse', { status, origin, subject: path, detail });
     });
   }

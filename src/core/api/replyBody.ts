@@ -78,7 +78,7 @@ const maxReadLength = 16 * 1024;
 
 /** The message in an error body, whatever its form, as `inBrief`. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
-  const message = inBrief(fromJson(body) ?? fromMarkup(body, secrets), secrets);
+  const message = excerptOf(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return message === '' ? undefined : message;
 }
 
@@ -89,22 +89,22 @@ const idInBody = /\brequest[_-]?id["']?\s?[:>=]\s?["']?([\w.:/+=-]{1,100})/i;
 export function requestIdIn(headers: http.IncomingHttpHeaders, body: string, secrets: readonly string[]) {
   const named = Object.entries(headers).find(([name]) => idHeader.test(name));
   const id = named?.[1] ?? idInBody.exec(body)?.[1];
-  return id === undefined ? undefined : inBrief(id, secrets);
+  return id === undefined ? undefined : excerptOf(id, secrets);
 }
 
 /** Redacted, on one visible line, at most 500 characters. */
-export function inBrief(value: unknown, secrets: readonly string[] = []): string {
+export function excerptOf(value: unknown, secrets: readonly string[] = []): string {
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }
 
 /** A JSON value from the service, redacted; longer than 16 KiB or nested too deeply, its start as text. */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
-  if (json.length > maxReadLength) return inBrief(value, secrets);
+  if (json.length > maxReadLength) return excerptOf(value, secrets);
   try {
     return JSON.parse(redact(json, secrets));
   } catch {
-    return inBrief(value, secrets);
+    return excerptOf(value, secrets);
   }
 }
 
@@ -127,14 +127,14 @@ function startOf(text: string, secrets: readonly string[]): string {
 
 function fromJson(body: string): string | undefined {
   try {
-    return inWords(JSON.parse(body.replace(/^\uFEFF/, '')));
+    return messageIn(JSON.parse(body.replace(/^\uFEFF/, '')));
   } catch {
     return undefined; // plain text or markup
   }
 }
 
 /** The message in a JSON value from the service; all its members where no known one is a message. */
-export function inWords(value: unknown): string {
+export function messageIn(value: unknown): string {
   const root = record(value);
   const error = record(root['error']);
   const code = text(error['code']);

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { inBrief, redactedJson } from './replyBody.ts';
+import { excerptOf, redactedJson } from './replyBody.ts';
 
 /** docs/api.md, section 8. */
 export const identifierSchema = z.string().check(z.minLength(1), z.maxLength(256));
@@ -44,7 +44,7 @@ const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: 
  * are shortened and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
-  const brief = (word: string): string => (known.has(word) ? word : inBrief(word, secrets()));
+  const brief = (word: string): string => (known.has(word) ? word : excerptOf(word, secrets()));
   const safe = (detail: unknown): unknown => {
     const { success, data } = progressSchema.safeParse(detail);
     if (!success) return redactedJson(detail, secrets());

@@ -14,7 +14,7 @@ import { sendCancellation } from './steps/cancelRun.ts';
 import { saveRecord } from './steps/endRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
 import { removeUploads } from './steps/removeUploads.ts';
-import type { NotKept, RunDeps, StartDeps } from './steps/step.ts';
+import type { NotSaved, RunDeps, StartDeps } from './steps/step.ts';
 
 export interface StartOptions {
   readonly signal?: AbortSignal | undefined;
@@ -28,16 +28,16 @@ export class RunTracker implements Disposable {
   readonly #window: DrivingWindow;
   /** Called once, in one window, with each run that has ended or waits for a user. */
   readonly onDidEnd: Event<Run>;
-  readonly onDidFailToKeep: Event<NotKept>;
-  readonly #notKept: Emitter<NotKept>;
+  readonly onDidFailToKeep: Event<NotSaved>;
+  readonly #notSaved: Emitter<NotSaved>;
 
   constructor(deps: RunDeps) {
     this.#deps = deps;
     const ended = new Emitter<Run>(deps.log);
-    this.#notKept = new Emitter(deps.log);
+    this.#notSaved = new Emitter(deps.log);
     this.#window = new DrivingWindow(deps, ended);
     this.onDidEnd = ended.event;
-    this.onDidFailToKeep = this.#notKept.event;
+    this.onDidFailToKeep = this.#notSaved.event;
   }
 
   /** Of this window, by the wall clock, ms. */
@@ -100,8 +100,8 @@ export class RunTracker implements Disposable {
     }
   }
 
-  #startDeps(options: Omit<StartDeps, keyof RunDeps | 'notKept' | 'stopped'>): StartDeps {
-    return { ...this.#deps, ...options, notKept: this.#notKept, stopped: this.#window.stopped };
+  #startDeps(options: Omit<StartDeps, keyof RunDeps | 'notSaved' | 'stopped'>): StartDeps {
+    return { ...this.#deps, ...options, notSaved: this.#notSaved, stopped: this.#window.stopped };
   }
 
   async #driveAfter(id: string, lease: Lease, start: () => Promise<Run>): Promise<Run> {

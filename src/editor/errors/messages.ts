@@ -168,7 +168,7 @@ function ownMessages(
       ),
       trackRun(),
     ],
-    notKept: () => [
+    notSaved: () => [
       t(
         'Run {0} has started, but VS Code can’t save it ({1}). Free up disk space and keep this window open. VS Code retries automatically. Write down the run ID. You can use it to track the run on any machine.',
         subject,

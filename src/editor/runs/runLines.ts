@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { inBrief, inWords } from '../../core/api/replyBody.ts';
+import { excerptOf, messageIn } from '../../core/api/replyBody.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
@@ -92,7 +92,7 @@ function addState(run: Run, now: number, progress: string | undefined, add: AddL
     const title = continuationLabel('continueAssessment');
     add(progress, 'debug-pause', title, onRun(run, title, 'whitebox.continueAssessment'));
   } else if ('exit' in run && run.exit?.abort?.detail !== undefined)
-    add(t('Message from the service: {0}', inBrief(inWords(run.exit.abort.detail))), 'comment');
+    add(t('Message from the service: {0}', excerptOf(messageIn(run.exit.abort.detail))), 'comment');
   if (run.state === 'cancelled' && run.mayStillRun === true)
     add(t('This run may still be running on the service and spending credits.'), 'eye-closed');
   if (run.state === 'imported')

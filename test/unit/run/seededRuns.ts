@@ -113,5 +113,5 @@ export async function endWithoutExit(
   id: string,
   at: number,
 ): Promise<void> {
-  await store.apply(id, { ...answered(emptyExit, at), emptyMs: 30 * 60_000 });
+  await store.apply(id, { ...answered(emptyExit, at), withoutOutcomeMs: 30 * 60_000 });
 }

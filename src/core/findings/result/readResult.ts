@@ -84,14 +84,14 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
   source.memory.failed.delete(run.id);
-  let notKept: WorkedOut['notKept'];
+  let notSaved: WorkedOut['notSaved'];
   try {
-    ({ notKept } = await workOutRun(run, source, signal));
+    ({ notSaved } = await workOutRun(run, source, signal));
   } catch (error) {
     if (failsAgain(knownError(error))) return;
     throw error;
   }
-  if (notKept !== undefined) throw new AssessmentError(notKept.kind, notKept);
+  if (notSaved !== undefined) throw new AssessmentError(notSaved.kind, notSaved);
   const { runs, memory } = source;
   if (memory.unsaved.has(run.id))
     throw new AssessmentError('storage', { subject: join(runs.folderOf(run.id), resultName) });

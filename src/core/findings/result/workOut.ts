@@ -51,7 +51,7 @@ const maxTries = 3;
 export interface WorkedOut {
   readonly unsaved?: RunResult;
   /** Why not all texts could be kept. The findings do not depend on them. */
-  readonly notKept: Failure | undefined;
+  readonly notSaved: Failure | undefined;
 }
 
 export async function workOut(task: WorkOut): Promise<WorkedOut> {
@@ -69,7 +69,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   // Where no other file had its bytes, a file can be recognized under another path.
   const isOnlyCopy = ({ target, sha256 }: UploadedFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
   const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
-  const notKept = isReadOnly ? undefined : await keepTexts(run, runFolder, own);
+  const notSaved = isReadOnly ? undefined : await keepTexts(run, runFolder, own);
   const before = await readBefore(task);
   const compared = {
     ...{ run, runsFolder, uploaded, decode, cut },
@@ -94,15 +94,15 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
       counts: { findings: findings.length, absent: listed.length },
     });
     const result = { head, findings, absent: listed };
-    if (isReadOnly) return { unsaved: result, notKept };
+    if (isReadOnly) return { unsaved: result, notSaved };
     try {
       await writeDetails(runFolder, file, reported);
       // What another window has saved meanwhile keeps its names.
       if ((await fileStampOf(join(runFolder, resultName))) !== savedStamp && tries < maxTries) continue;
       await writeResult(runFolder, result);
-      return { notKept };
+      return { notSaved };
     } catch {
-      return { unsaved: result, notKept };
+      return { unsaved: result, notSaved };
     }
   }
 }

@@ -48,14 +48,14 @@ export async function sendAgain(id: string, lease: Lease, deps: StartDeps): Prom
 }
 
 async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDeps): Promise<Run> {
-  return keepOutcome(intended, await dispatch(intended, lease, deps), deps);
+  return saveOutcome(intended, await dispatch(intended, lease, deps), deps);
 }
 
 /** Saves the outcome, again and again where the disk does not take it. */
-async function keepOutcome(
+async function saveOutcome(
   intended: RunIn<'dispatching'>,
   outcome: RunEvent,
-  { store, clock, random, log, notes, notKept, stopped }: StartDeps,
+  { store, clock, random, log, notes, notSaved, stopped }: StartDeps,
 ): Promise<Run> {
   const { id } = intended;
   const accepted = advance(intended, outcome);
@@ -72,7 +72,7 @@ async function keepOutcome(
       log.error(`Run ${id}: the outcome of its start request could not be saved: ${String(cause)}`);
       if (failures === 1 && outcome.type === 'dispatched') {
         const data = { subject: outcome.runId, detail: systemCode(cause) };
-        notKept.fire({ id, error: new AssessmentError('notKept', data, { cause }) });
+        notSaved.fire({ id, error: new AssessmentError('notSaved', data, { cause }) });
       }
       await clock.sleep(backoff(failures, random()), stopped);
     }

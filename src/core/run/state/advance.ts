@@ -33,7 +33,7 @@ export type RunEvent = { readonly at: number } & (
       readonly type: 'answered';
       readonly status: string;
       readonly exit?: Exit | undefined;
-      readonly emptyMs?: number;
+      readonly withoutOutcomeMs?: number;
     }
   /** A step failed: trouble of a live run. The service may have asked to wait. */
   | { readonly type: 'stepFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
@@ -174,7 +174,7 @@ function failed(run: Run, failure: Failure, at: number): Run {
 /** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyMs`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
-  { status, exit, emptyMs = 0 }: EventOf<'answered'>,
+  { status, exit, withoutOutcomeMs = 0 }: EventOf<'answered'>,
   at: number,
 ): Run {
   const { runId, dispatchedAt } = run;
@@ -184,7 +184,7 @@ function answered(
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
-  if (emptyMs < maxEmptyMs) {
+  if (withoutOutcomeMs < maxEmptyMs) {
     const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
     return { ...run, lastAnswerAt: at, trouble: undefined, retryAt: undefined, status: unknown };
   }

@@ -12,7 +12,7 @@ const maxBackoffMs = 15 * 60_000;
 /** With 10 %, a run could be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
 /** After an answer that says EXITED without saying how: five more take the half hour in which a better one may come. */
-const emptyExitMs = 6 * 60_000;
+const maxWithoutOutcomeMs = 6 * 60_000;
 /** But for a user, so long after a poll none comes out of turn. */
 const minGapMs = 60_000;
 /** Of tries with a token that was refused: a gateway refuses good ones now and then. */
@@ -97,7 +97,7 @@ export class Delays {
     // The clock at the dispatch may have been ahead.
     const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
     this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
-    this.#dueAt.set(step, now + Math.max(this.#intervalMs, event.status === 'EXITED' ? emptyExitMs : 0));
+    this.#dueAt.set(step, now + Math.max(this.#intervalMs, event.status === 'EXITED' ? maxWithoutOutcomeMs : 0));
   }
 
   /** After a failure, also of the disk. */

@@ -13,7 +13,7 @@ export async function poll(
   const description = await clientFor(run).describe(run.workflow, run.runId, { signal });
   const answered = { ...toAnswered(run, description), at: clock.now() };
   if (answered.status === 'EXITED' && answered.exit === undefined)
-    return { ...answered, emptyMs: msSinceFirstSeen('exit', { firstSeen, clock }) };
+    return { ...answered, withoutOutcomeMs: msSinceFirstSeen('exit', { firstSeen, clock }) };
   firstSeen.clear();
   return answered;
 }

@@ -35,14 +35,14 @@ export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: 
 }
 
 /** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
-export interface NotKept {
+export interface NotSaved {
   readonly id: string;
   readonly error: AssessmentError;
 }
 
 /** What a start works with. */
 export interface StartDeps extends RunDeps {
-  readonly notKept: Emitter<NotKept>;
+  readonly notSaved: Emitter<NotSaved>;
   /** Aborts when the window closes. */
   readonly stopped: AbortSignal;
   /** Aborts when a user cancels. */

@@ -25,7 +25,7 @@ test('F66 a run accepted on a full disk is reported with its ID, and saved once 
   assert.equal(run.runId, remote?.id);
   assert.deepEqual(
     failures.map(({ kind, data }) => [kind, data.subject, data.detail]),
-    [['notKept', remote?.id, 'ENOSPC']],
+    [['notSaved', remote?.id, 'ENOSPC']],
   );
   assert.equal(fixture.sent('/dispatch'), 1);
 });

@@ -134,7 +134,7 @@ describe('advance', () => {
   test('F59 half an hour of exits without a result ends a run', () => {
     const half = 30 * 60_000;
     // Whatever the wall clock says.
-    const bare = (emptyMs: number) => ({ ...answered(emptyExit, 99 * half), emptyMs });
+    const bare = (withoutOutcomeMs: number) => ({ ...answered(emptyExit, 99 * half), withoutOutcomeMs });
     const waiting = [bare(0), bare(half - 1)].reduce<Run>(advance, runOf.running);
     assert.ok(waiting.state === 'running');
     assert.equal(waiting.status, undefined, 'the status is no unknown one');
