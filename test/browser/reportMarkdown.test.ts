@@ -72,9 +72,9 @@ test('F177 a footnote’s mark leads to the footnote in another section, and the
 });
 
 test('F177 invisible characters of text, code, links, and labels are visible, and harmless ones unchanged', async () => {
-  const [rtl, zero, fileStamp] = ['\u202E', '\u200B', '\uFEFF'];
+  const [rtl, zero, byteOrderMark] = ['\u202E', '\u200B', '\uFEFF'];
   const code = `a${rtl}b${zero}c`;
-  const markdown = `# T${fileStamp}t\n\np${rtl}q &#x202E; 👩\u200D💻 \`${code}\` [l](https://x.example/${rtl})\n\n\`\`\`j${zero}s\n${code}\n\`\`\`\n`;
+  const markdown = `# T${byteOrderMark}t\n\np${rtl}q &#x202E; 👩\u200D💻 \`${code}\` [l](https://x.example/${rtl})\n\n\`\`\`j${zero}s\n${code}\n\`\`\`\n`;
   await stage.withPage({}, async ({ page, show }) => {
     await show({ markdown });
     assert.equal(await page.innerText('article h1'), 'T\\u{FEFF}t');

@@ -88,9 +88,9 @@ test('the summary shows title, facts and severity counts, both as text and as ba
 
     assert.equal(await page.getByRole('table').count(), 1);
     await show({ markdown: '# R', severities: [...severities], changes });
-    const firstSeen = page.getByRole('table', { name: 'Since the run from Nov 3, 2026' }).getByRole('row');
+    const sinceNov3 = page.getByRole('table', { name: 'Since the run from Nov 3, 2026' }).getByRole('row');
     assert.deepEqual(
-      (await firstSeen.allInnerTexts()).map((text) => text.trim().split(/\s+/)),
+      (await sinceNov3.allInnerTexts()).map((text) => text.trim().split(/\s+/)),
       [
         ['New', '3'],
         ['Fixed', '2'],

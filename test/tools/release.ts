@@ -75,10 +75,10 @@ export function releaseNotes(changelog: string, version: string): string {
   const heading = /^## (\S+) - (\S+)( \(pre-release\))?\n/u;
   const section = changelog.split(/^(?=## )/mu).find((part) => heading.exec(part)?.[1] === version);
   if (section === undefined) throw new Error(`CHANGELOG.md has no "## ${version} - YYYY-MM-DD"`);
-  const [first = '', , date = '', fileStamp] = heading.exec(section) ?? [];
+  const [first = '', , date = '', preRelease] = heading.exec(section) ?? [];
   if (!/^\d{4}-\d{2}-\d{2}$/u.test(date))
     throw new Error(`CHANGELOG.md has no date for ${version}: write "## ${version} - YYYY-MM-DD"`);
-  checkPairing(version, fileStamp !== undefined, 'CHANGELOG.md');
+  checkPairing(version, preRelease !== undefined, 'CHANGELOG.md');
   const notes = section.slice(first.length).trim();
   if (notes === '') throw new Error(`CHANGELOG.md says nothing about ${version}`);
   return `${notes}\n`;
@@ -87,7 +87,9 @@ export function releaseNotes(changelog: string, version: string): string {
 /** Throws unless exactly an odd minor version is marked as a pre-release. */
 function checkPairing(version: string, hasFileStamp: boolean, where: string): void {
   if (isPreRelease(version) === hasFileStamp) return;
-  const kind = hasFileStamp ? 'an even minor version is no pre-release' : 'an odd minor version is a pre-release';
+  const kind = hasFileStamp
+    ? 'an even minor version is no pre-release'
+    : 'an odd minor version is a pre-release';
   throw new Error(`${kind}, but ${where} says otherwise of ${version}`);
 }
 

@@ -37,7 +37,10 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   }
 
   async get(key: string, signal?: AbortSignal): Promise<string | undefined> {
-    const asked = Promise.race([this.#secrets.get(key), ...(this.#pending.has(key) ? [this.#pending.get(key)] : [])]);
+    const asked = Promise.race([
+      this.#secrets.get(key),
+      ...(this.#pending.has(key) ? [this.#pending.get(key)] : []),
+    ]);
     this.#pending.set(key, asked);
     const forget = (): void => {
       if (this.#pending.get(key) === asked) this.#pending.delete(key);

@@ -249,7 +249,8 @@ async function sendUnchanged(
     const wanted = Math.max(0, Math.min(chunkBytes, bytes - position));
     const chunk = await readFull(source, buffer.subarray(0, wanted), position);
     const isLast = position + wanted >= bytes;
-    if (isLast && toFileStamp(await onDisk(source.stat({ bigint: true }))) !== fileStamp) throw changed(bytes, bytes);
+    if (isLast && toFileStamp(await onDisk(source.stat({ bigint: true }))) !== fileStamp)
+      throw changed(bytes, bytes);
     return chunk;
   };
   let chunk = await read(0);

@@ -132,7 +132,11 @@ export const maxLocations = 20;
 
 export function splitReported(reported: ReportedFinding): { readonly finding: Finding } & WithDetails {
   const { description, recommendation, blocks, confidence, locations, ...others } = reported;
-  const finding = { ...others, raw: undefined, locations: locations.slice(0, maxLocations).map(withoutQuote) };
+  const finding = {
+    ...others,
+    raw: undefined,
+    locations: locations.slice(0, maxLocations).map(withoutQuote),
+  };
   return { finding, details: { description, recommendation, blocks, confidence, locations } };
 }
 
@@ -180,7 +184,9 @@ export function attackPathOf({ locations }: Pick<Finding, 'locations'>): readonl
   const keyOf = ({ path, startLine }: Location): string => `${path}:${String(startLine)}`;
   const withRole = new Set(locations.filter(({ role }) => role !== undefined).map(keyOf));
   // The main location is often listed a second time with its role.
-  const unique = locations.filter((location) => location.role !== undefined || !withRole.has(keyOf(location)));
+  const unique = locations.filter(
+    (location) => location.role !== undefined || !withRole.has(keyOf(location)),
+  );
   return unique.toSorted((a, b) => rank(a) - rank(b));
 }
 

@@ -22,10 +22,16 @@ import {
   type LocateOptions,
   locationsOf,
 } from './location/locateFindings.ts';
-import { askForOwners, followInWorker, isCurrent, readResult, type ResultSource } from './result/readResult.ts';
+import {
+  askForOwners,
+  followInWorker,
+  isCurrent,
+  readResult,
+  type ResultSource,
+} from './result/readResult.ts';
 import type { ResultFinding, ResultHead, RunResult } from './result/result.ts';
 import { readHead } from './result/resultFile.ts';
-import type { UploadedFile } from './location/sentFiles.ts';
+import type { UploadedFile } from './location/uploadedFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /*
@@ -233,7 +239,9 @@ export async function addOwners(
   try {
     if (!(await haveOwners(view, source))) return { ...view, owners: nothing.owners };
     await onWait();
-    const main = found.flatMap((each) => mainLocationOf({ ...each, locations: locationsOf(each, view) }) ?? []);
+    const main = found.flatMap(
+      (each) => mainLocationOf({ ...each, locations: locationsOf(each, view) }) ?? [],
+    );
     const files = new Set(main.flatMap(({ file, folder }) => (unread.has(folder) ? [] : file)));
     const now = await askForOwners(files, source);
     return isDeepStrictEqual(now, owners) ? view : { ...view, owners: now };

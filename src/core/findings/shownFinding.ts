@@ -6,7 +6,7 @@ import type { Finding, Location, WithDetails } from './finding.ts';
 import { identityOf } from './identity.ts';
 import type { TriageSubject } from './triage/triageStore.ts';
 import type { Cut } from './parse/parseFindings.ts';
-import type { UploadedFile } from './location/sentFiles.ts';
+import type { UploadedFile } from './location/uploadedFiles.ts';
 import { isClosed, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './location/owners.ts';
 
@@ -89,7 +89,9 @@ export type DetailedRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly absent?: readonly DetailedFinding[] | undefined;
 };
 
-type WithLocations = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & { readonly finding: Pick<Finding, 'locations'> };
+type WithLocations = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & {
+  readonly finding: Pick<Finding, 'locations'>;
+};
 
 export function localLocationOf(
   location: Location | undefined,
@@ -100,10 +102,14 @@ export function localLocationOf(
 
 /** Only the local location knows it where a user has mapped its path. */
 export function uploadedFileOf(location: Location, shown: ShownFinding): UploadedFile | undefined {
-  return shown.uploaded[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.uploaded;
+  return (
+    shown.uploaded[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.uploaded
+  );
 }
 
-export function mainLocationOf(shown: Pick<WithLocations, 'finding' | 'locations'>): ShownLocation | undefined {
+export function mainLocationOf(
+  shown: Pick<WithLocations, 'finding' | 'locations'>,
+): ShownLocation | undefined {
   return localLocationOf(shown.finding.locations[0], shown);
 }
 

@@ -137,7 +137,11 @@ async function sourceOf(
     language: file?.language ?? run.language,
     webhookEndpointIds: file?.notification?.webhook_endpoint_ids ?? run.webhookEndpointIds,
   };
-  const changes = changesBetween(sentPartsOf(asUploaded), sentPartsOf(asInFile), workflow === 'blackbox-crawl');
+  const changes = changesBetween(
+    sentPartsOf(asUploaded),
+    sentPartsOf(asInFile),
+    workflow === 'blackbox-crawl',
+  );
   const differs = t(
     'VS Code sends the request as it was for that run, without later changes in the target file. Added (+) and removed (−) since then:',
   );

@@ -177,7 +177,9 @@ export class BranchComparison implements vscode.Disposable {
   #filesWithFindings(): ReadonlyMap<string, Pick<ShownLocation, 'folder' | 'path'>> {
     const { findings } = this.#deps;
     const shown = [...findings.all(), ...findings.absent()];
-    const files = new Map(shown.flatMap(({ locations }) => locations.map((location) => [location.file, location] as const)));
+    const files = new Map(
+      shown.flatMap(({ locations }) => locations.map((location) => [location.file, location] as const)),
+    );
     return new Map([...files].slice(0, maxFiles));
   }
 

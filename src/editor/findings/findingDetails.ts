@@ -106,7 +106,10 @@ function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[
   const locations = shown.locations.slice(0, maxLocations);
   const links = [
     ...locations.map((_, index) => ({ index, label: locationAddress(index) })),
-    ...[...locationLinks([{ locations }])].map(([label, location]) => ({ index: locations.indexOf(location), label })),
+    ...[...locationLinks([{ locations }])].map(([label, location]) => ({
+      index: locations.indexOf(location),
+      label,
+    })),
   ];
   return {
     parts: partsOf(shown),

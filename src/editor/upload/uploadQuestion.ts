@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isSamePath } from '../../core/paths.ts';
 import { hasAllFindings, runsBefore } from '../../core/findings/chooseRun.ts';
-import { readUploadedFiles, type UploadedFiles } from '../../core/findings/location/sentFiles.ts';
+import { readUploadedFiles, type UploadedFiles } from '../../core/findings/location/uploadedFiles.ts';
 import { readHead } from '../../core/findings/result/resultFile.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { ManifestEntry } from '../../core/upload/archive/packing.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { utf8Only } from '../../../src/core/findings/location/sentFiles.ts';
+import { utf8Only } from '../../../src/core/findings/location/uploadedFiles.ts';
 import { createMemory } from '../../../src/core/findings/result/readResult.ts';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
-import { utf8Only } from '../../../src/core/findings/location/sentFiles.ts';
+import { utf8Only } from '../../../src/core/findings/location/uploadedFiles.ts';
 import { createMemory, saveResult } from '../../../src/core/findings/result/readResult.ts';
 import { problemsByFile } from '../../../src/core/findings/view/problems.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
-import { keptPath } from '../../../src/core/findings/location/sentFiles.ts';
+import { keptPath } from '../../../src/core/findings/location/uploadedFiles.ts';
 import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { undecided } from '../../../src/core/findings/triage/triage.ts';
 import type { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -26,7 +26,11 @@ import { endedRun, inventedAccount } from '../storedRuns.ts';
 
 const { getExtension } = vscode.extensions;
 const commit = 'a'.repeat(40);
-const uploaded = { 'src/kept.js': 'one\ntwo\nthree\n', 'inCommit.js': 'one\r\ntwo\r\n', 'lost.js': 'as sent\n' };
+const uploaded = {
+  'src/kept.js': 'one\ntwo\nthree\n',
+  'inCommit.js': 'one\r\ntwo\r\n',
+  'lost.js': 'as sent\n',
+};
 
 describe('files as they were assessed', () => {
   let root = '';
@@ -42,18 +46,32 @@ describe('files as they were assessed', () => {
     await mkdir(path.join(runFolder, 'source'), { recursive: true });
     await mkdir(path.join(folder, 'src'), { recursive: true });
     await writeFile(path.join(runFolder, 'manifest-0.json'), 'It takes long to read, and is not needed.');
-    await writeFile(path.join(runFolder, keptPath({ target: 0, path: 'src/kept.js' })), uploaded['src/kept.js']);
+    await writeFile(
+      path.join(runFolder, keptPath({ target: 0, path: 'src/kept.js' })),
+      uploaded['src/kept.js'],
+    );
     await writeFile(path.join(folder, 'src/kept.js'), 'new\none\ntwo\nthree\n');
     await writeFile(path.join(root, 'secret.js'), 'not sent');
     const files = [...Object.keys(uploaded), '../secret.js', 'elsewhere/kept.js'];
     const items = files.map((file) => ({ title: 'Invented', severity: 'high', file, line: 2, code: 'two' }));
     const { findings } = parseFindings(JSON.stringify(items));
     shown = findings.map((finding) => ({
-      ...{ run, finding, locations: [], uploadedFolder: folder, ...identityFor('invented'), triage: undecided },
+      ...{
+        run,
+        finding,
+        locations: [],
+        uploadedFolder: folder,
+        ...identityFor('invented'),
+        triage: undecided,
+      },
       uploaded: finding.locations.map((location) => toUploaded(location.path, uploaded, folder)),
     }));
     const file = path.join(folder, 'src/kept.js');
-    const kept = { ...toUploaded('src/kept.js', uploaded, folder)!, file, uploaded: toUploaded('src/kept.js', uploaded, folder) };
+    const kept = {
+      ...toUploaded('src/kept.js', uploaded, folder)!,
+      file,
+      uploaded: toUploaded('src/kept.js', uploaded, folder),
+    };
     shown = shown.map((each) => ({
       ...each,
       // As the user mapped it.

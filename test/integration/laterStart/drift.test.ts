@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { after, before, describe, it } from 'mocha';
 import * as vscode from 'vscode';
-import { keptPath } from '../../../src/core/findings/location/sentFiles.ts';
+import { keptPath } from '../../../src/core/findings/location/uploadedFiles.ts';
 import { watchDrift } from '../../../src/editor/findings/code/driftWatch.ts';
 import { eventually, untilEqual } from '../../host/workbench/eventually.ts';
 import { silent } from '../../silentLog.ts';

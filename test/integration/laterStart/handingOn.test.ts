@@ -26,8 +26,8 @@ describe('sharing findings', () => {
 
   /** The fenced text after the request. */
   const fenced = (request: string): string => {
-    const [, fileStamp = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(request) ?? [];
-    assert.ok(fileStamp !== '' && !data.includes(fileStamp), request);
+    const [, fence = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(request) ?? [];
+    assert.ok(fence !== '' && !data.includes(fence), request);
     return data;
   };
 

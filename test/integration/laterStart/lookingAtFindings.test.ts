@@ -45,7 +45,14 @@ describe('messages about findings and runs', () => {
     ({ ...endedRun({ id, folder: shop, ...inventedAccount }), ...more }) as Run;
 
   it('propose “fixed” only for findings no longer reported whose code changed', async () => {
-    for (const verdict of ['codeChanged', 'fileUnchanged', 'notUploaded', 'unknown', 'new', undefined] as const) {
+    for (const verdict of [
+      'codeChanged',
+      'fileUnchanged',
+      'notUploaded',
+      'unknown',
+      'new',
+      undefined,
+    ] as const) {
       const shown = { ...findingAt(locationIn('a.js', 'gone')), verdict };
       const offered = pick();
       await setTriage([shown], { findings: storeOfFindings(), memory: makeMemory(), log: silent });

@@ -74,7 +74,11 @@ describe('an open document', () => {
         reported,
         drift: 'moved',
       };
-      return { run, finding: { index: 7, locations: [reported] }, locations: [location] } as unknown as ShownFinding;
+      return {
+        run,
+        finding: { index: 7, locations: [reported] },
+        locations: [location],
+      } as unknown as ShownFinding;
     };
     let shown = findingAt(1);
     const report = reportOf(() => ({ shown: [shown] }));
@@ -125,7 +129,15 @@ describe('an open document', () => {
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
 
     const { finding } = invent({ severity: 'high' });
-    const about = { run: run.id, ofTarget: shop, uploadedFolder: shop, uploadedPath: '', uploaded: [], quotes: [], firstSeen: 1 };
+    const about = {
+      run: run.id,
+      ofTarget: shop,
+      uploadedFolder: shop,
+      uploadedPath: '',
+      uploaded: [],
+      quotes: [],
+      firstSeen: 1,
+    };
     const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
     const absent = [entry('codeChanged'), entry('notUploaded')];
     const limitations = [{ kind: 'fewerFolders', folders: 1, of: 2 } as const];
@@ -142,7 +154,14 @@ describe('an open document', () => {
     const saidOf = async (items: readonly unknown[]): Promise<readonly (string | undefined)[]> => {
       const parsed = parseFindings(JSON.stringify(items));
       const contents = parsed.findings.map((finding) => {
-        const shown = { run, finding, locations: [], uploadedFolder: undefined, ...identity, triage: undecided };
+        const shown = {
+          run,
+          finding,
+          locations: [],
+          uploadedFolder: undefined,
+          ...identity,
+          triage: undecided,
+        };
         return toDetails(shown, storeOfFindings()).load();
       });
       const facts = (await Promise.all(contents)).map(({ facts }) => facts);
@@ -218,7 +237,11 @@ describe('an open document', () => {
       const reported = finding!.locations[at]!;
       return { file, folder: shop, target: 0, path: reported.path, startLine, reported, drift: 'moved' };
     };
-    const locations = [locateNow(0, 22, '/one/a.js'), locateNow(1, 12, '/one/a.js'), locateNow(2, 22, '/two/a.js')];
+    const locations = [
+      locateNow(0, 22, '/one/a.js'),
+      locateNow(1, 12, '/one/a.js'),
+      locateNow(2, 22, '/two/a.js'),
+    ];
     const shown = { run, finding: finding!, locations, uploadedFolder: shop, ...identity, triage: undecided };
     const { parts, locations: links } = await toDetails(shown, storeOfFindings()).load();
     const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';

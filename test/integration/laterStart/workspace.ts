@@ -86,7 +86,12 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
   await symlink(path.join(root, 'outside.js'), path.join(shop, 'link.js'));
   const location = { baseUrl: 'https://assessment.example.test/v1', organizationId: 'invented' };
   const uploaded = { 'src/orders.js': lines, 'src/server.js': lines };
-  await storeEndedRun(storage, { id: shopRunId, folder: shop, ...location }, { findings: shopFindings }, uploaded);
+  await storeEndedRun(
+    storage,
+    { id: shopRunId, folder: shop, ...location },
+    { findings: shopFindings },
+    uploaded,
+  );
 
   // What a window that was killed left of an archive.
   await writeFiles(storage, { 'saving/0.part': '' });

@@ -34,11 +34,11 @@ export async function run(): Promise<void> {
         retried.add(test.fullTitle());
         report({ kind: 'retried', title: test.fullTitle(), error: describeError(error) });
       });
-      let firstSeen = performance.now();
+      let startedAt = performance.now();
       runner.on('suite end', ({ file, parent }) => {
         if (parent?.root !== true) return;
-        report({ kind: 'file', file: file ?? '', ms: performance.now() - firstSeen });
-        firstSeen = performance.now();
+        report({ kind: 'file', file: file ?? '', ms: performance.now() - startedAt });
+        startedAt = performance.now();
       });
       runner.on('pending', (test) =>
         report({

@@ -33,7 +33,7 @@ export async function runNodeTests(
   const filter = grep === undefined ? {} : { testNamePatterns: [new RegExp(literally(grep), 'u')] };
   const events = run({ files, concurrency, timeout: maxFileMs, ...filter });
   const isSkipped = ({ name, skip, todo }: Marked): boolean => {
-    const reason = [skip, todo].find((fileStamp) => fileStamp !== undefined && fileStamp !== false);
+    const reason = [skip, todo].find((value) => value !== undefined && value !== false);
     if (reason === undefined) return false;
     tally.skipped += 1;
     const isExplained = typeof reason === 'string' && reason !== '';

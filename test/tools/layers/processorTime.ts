@@ -5,7 +5,7 @@ interface Usage {
   readonly pid: number;
   readonly parent: number;
   /** When it started: a process ID can be used again. */
-  readonly firstSeen: string;
+  readonly startedAt: string;
   readonly own: number;
   /** Of its children that have ended and that it waited for, theirs included. */
   readonly ofEnded: number;
@@ -77,7 +77,7 @@ function readUsages(): Map<number, Usage> {
       usages.set(Number(name), {
         pid: Number(name),
         parent: Number(fields[1]),
-        firstSeen: fields[19] ?? '',
+        startedAt: fields[19] ?? '',
         own: ticks(11),
         ofEnded: ticks(13),
       });
@@ -99,6 +99,6 @@ function readOrNothing(file: string): string {
   }
 }
 
-function keyOf({ pid, firstSeen }: Usage): string {
-  return `${String(pid)} ${firstSeen}`;
+function keyOf({ pid, startedAt }: Usage): string {
+  return `${String(pid)} ${startedAt}`;
 }

@@ -8,7 +8,7 @@ import type { ShownFinding } from '../../../src/core/findings/shownFinding.ts';
 import { FindingStore } from '../../../src/core/findings/findingStore.ts';
 import { createMemory, type ResultSource, saveResult } from '../../../src/core/findings/result/readResult.ts';
 import type { EditorTexts } from '../../../src/core/findings/location/currentLocations.ts';
-import { utf8Only } from '../../../src/core/findings/location/sentFiles.ts';
+import { utf8Only } from '../../../src/core/findings/location/uploadedFiles.ts';
 import { TriageStore } from '../../../src/core/findings/triage/triageStore.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
@@ -215,7 +215,10 @@ async function storeUploaded(run: Run, index: number, runFolder: string, uploade
 }
 
 /** The findings file of one invented finding. */
-export function finding(title: string, location: Record<string, unknown> = { file: 'a.js', line: 2 }): string {
+export function finding(
+  title: string,
+  location: Record<string, unknown> = { file: 'a.js', line: 2 },
+): string {
   return JSON.stringify([{ title, severity: 'high', ...location }]);
 }
 

@@ -172,7 +172,9 @@ test('F110 state, opened file and stored text of a finding refer to the same upl
   await writeFile(changed, 'new\na\nb\n');
   await fixture.store.rePlace(new Set([changed]));
   assert.deepEqual(
-    fixture.store.all().map(({ locations: [location] }) => location && [location.path, location.startLine, location.drift]),
+    fixture.store
+      .all()
+      .map(({ locations: [location] }) => location && [location.path, location.startLine, location.drift]),
     [['web/src/index.ts', 2, 'moved'], undefined, ['src/other.c', 1, 'same']],
   );
 });
@@ -189,7 +191,7 @@ test('a finding whose file is gone stays with its folder in a run of two', async
   await fixture.store.setTriage(fixture.store.all(), 'falsePositive', 'because');
   const stateOf = ({ triage, verdict }: ShownFinding): string => `${triage.state} ${String(verdict)}`;
   const seen = (store = fixture.store) => store.all().map(stateOf);
-  const wanted = Array<string>(2).fill('falsePositive stillThere');
+  const wanted = Array<string>(2).fill('falsePositive stillPresent');
   assert.deepEqual(seen(), wanted);
   await rm(path.join(shop, 'lib'), { recursive: true });
   await rm(path.join(shop, 'm.js'));

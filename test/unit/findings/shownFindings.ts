@@ -22,7 +22,13 @@ const run = { id: 'invented-run', targets: [] } as unknown as Run;
 /** What a result says about a finding that only `text` tells apart. */
 export function identityFor(text: string, index = 0) {
   const file = hash('sha256', text, 'hex').slice(0, 16);
-  const identity: Named = { name: reportKey({ file, index }), file, index, fingerprint: text, possibleNames: [] };
+  const identity: Named = {
+    name: reportKey({ file, index }),
+    file,
+    index,
+    fingerprint: text,
+    possibleNames: [],
+  };
   return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], firstSeen: 0 };
 }
 
@@ -37,19 +43,35 @@ export interface Invented extends Partial<Finding> {
 }
 
 const title = 'Invented finding';
-const usual = { index: 0, id: 'WB-1', title, severity: 'high', summary: '', locations: [], cwes: [] } as const;
+const usual = {
+  index: 0,
+  id: 'WB-1',
+  title,
+  severity: 'high',
+  summary: '',
+  locations: [],
+  cwes: [],
+} as const;
 
 /** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
 export function invent(invented: Invented = {}): DetailedFinding {
   const { at, state = 'open', verdict, evidence, owners, ...finding } = invented;
   const { drift = 'same' } = at ?? {};
   const folder = '/home/dev/shop';
-  const location = at && { path: at.path, startLine: at.line, reported: { path: at.path }, target: 0, folder };
+  const location = at && {
+    path: at.path,
+    startLine: at.line,
+    reported: { path: at.path },
+    target: 0,
+    folder,
+  };
   return {
     run,
     finding: { ...usual, ...finding },
     locations:
-      location === undefined || drift === 'none' ? [] : [{ ...location, file: `${folder}/${location.path}`, drift }],
+      location === undefined || drift === 'none'
+        ? []
+        : [{ ...location, file: `${folder}/${location.path}`, drift }],
     details: { description: '', recommendation: '', blocks: [], locations: [] },
     uploadedFolder: undefined,
     ...identityFor('invented', finding.index),

@@ -115,7 +115,10 @@ const withInstructions = (additional_instructions: string): ApplicationInput => 
 });
 
 /** The login instructions that a new request is compared with; `3a` was approved for an assessment, `4o` for another file. */
-async function comparedWith(approved: string, location: { targetFile?: string | undefined }): Promise<unknown> {
+async function comparedWith(
+  approved: string,
+  location: { targetFile?: string | undefined },
+): Promise<unknown> {
   mock.timers.enable({ apis: ['Date'] });
   try {
     const { passwords } = stores();

@@ -10,7 +10,7 @@ import { readConfirmations } from '../confirmation.ts';
 import type { Location } from '../finding.ts';
 import { findingsStampOf } from '../parse/readFindings.ts';
 import { type EditorTexts, followFiles } from '../location/currentLocations.ts';
-import { utf8Only } from '../location/sentFiles.ts';
+import { utf8Only } from '../location/uploadedFiles.ts';
 import { findOwners } from '../location/owners.ts';
 import { type Follow, locationsOf } from '../location/locateFindings.ts';
 import { locate, type RunView, toFailedView, toView } from '../runView.ts';

@@ -161,7 +161,8 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
       const isOurs = bundlePath.test(fileName) && !files.has(fileName) && !entry.isEncrypted();
       if (!isOurs) throw badImport('notABundle', fileName);
       decompressedBytes += uncompressedSize;
-      if (uncompressedSize > maxImportBytes || decompressedBytes > maxDecompressedBytes) throw badImport('tooLarge');
+      if (uncompressedSize > maxImportBytes || decompressedBytes > maxDecompressedBytes)
+        throw badImport('tooLarge');
       // The stream fails when an entry unpacks to more, or to less, than it says.
       const content = await buffer(await opened.openReadStreamPromise(entry));
       if (crc32(content) !== entry.crc32) throw badImport('damaged', fileName);

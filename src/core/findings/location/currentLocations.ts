@@ -4,7 +4,7 @@ import { type Drift, followLines } from '../drift/followLines.ts';
 import { splitLines } from '../drift/lineText.ts';
 import type { Location } from '../finding.ts';
 import type { ShownLocation } from '../shownFinding.ts';
-import { createDecode, type Encodings, readUploadedText, readTextBelow } from './sentFiles.ts';
+import { createDecode, type Encodings, readUploadedText, readTextBelow } from './uploadedFiles.ts';
 
 export type LocatedFile = Pick<ShownLocation, 'file' | 'folder' | 'target' | 'path' | 'uploaded'>;
 

@@ -11,7 +11,7 @@ import {
   readTextBelow,
   type UploadedFile,
   type UploadedFiles,
-} from './sentFiles.ts';
+} from './uploadedFiles.ts';
 
 export const EVIDENCE = ['quoteNotFound', 'unchecked', 'quoteFound'] as const;
 
@@ -84,7 +84,10 @@ export async function checkEvidence(
     // The file here is the best that there is to correct a line by a quote.
     const anchored = unknown === 'upload' ? await anchorHere(inFile, source, isLate) : undefined;
     for (const location of inFile)
-      add(location, { anchored: anchored?.get(location) ?? location, evidence: withoutText(location, unknown) });
+      add(location, {
+        anchored: anchored?.get(location) ?? location,
+        evidence: withoutText(location, unknown),
+      });
   }
   return checked;
 }
@@ -117,7 +120,11 @@ function inUnits({ inCodePoints, ...location }: Location, lines: readonly string
     const points = Array.from((lines[line - 1] ?? '').slice(0, 2 * column)).slice(0, column - 1);
     return column === 0 ? undefined : points.join('').length + column - points.length;
   };
-  return { ...location, startColumn: toUnits(startLine, startColumn), endColumn: toUnits(endLine, endColumn) };
+  return {
+    ...location,
+    startColumn: toUnits(startLine, startColumn),
+    endColumn: toUnits(endLine, endColumn),
+  };
 }
 
 /** The file was not uploaded, is not known, or has no uploaded text here. */
@@ -137,7 +144,8 @@ async function anchorHere(
   const anchored = new Map<Location, Location>();
   const knowsUploaded = uploaded.map((files) => files !== undefined);
   const locate = createLocator(targets, knowsUploaded);
-  const found: { readonly location: Location; readonly here: NonNullable<Awaited<ReturnType<Locate>>> }[] = [];
+  const found: { readonly location: Location; readonly here: NonNullable<Awaited<ReturnType<Locate>>> }[] =
+    [];
   for (const location of locations) {
     const needsText = location.snippet !== undefined || location.inCodePoints === true;
     const here = needsText && !isLate() ? await locate(location).catch(asUnknown) : undefined;

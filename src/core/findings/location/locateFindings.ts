@@ -17,7 +17,7 @@ import {
 } from './currentLocations.ts';
 import type { PathMapping } from './mappings.ts';
 import { createLocator, type Locate } from './resolver.ts';
-import { readUploadedFiles, readUnchanged, type UploadedFile } from './sentFiles.ts';
+import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedFiles.ts';
 
 /*
  * Finds where locations are now, on the extension host: a file with the bytes that were uploaded needs no
@@ -55,7 +55,9 @@ function locateIn({
   locate,
 }: FindingsOfRun): (location: LocationAsUploaded) => Promise<LocatedFile | undefined> {
   // Only a mapping leads to another uploaded file than the result names.
-  const uploadedOfTarget = run.targets.map((_, target) => once(() => readUploadedFiles(run, target, runFolder)));
+  const uploadedOfTarget = run.targets.map((_, target) =>
+    once(() => readUploadedFiles(run, target, runFolder)),
+  );
   return async ([location, named]) => {
     const found = await locate(location, named);
     if (found === undefined) return undefined;
@@ -113,7 +115,8 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
   const { id, targets } = each.run;
   const locate = locateIn(each);
   const anyFolder = targets.map(({ folder }) => folder);
-  const foldersOf = (uploaded: UploadedFile | undefined) => (uploaded === undefined ? anyFolder : [uploaded.folder]);
+  const foldersOf = (uploaded: UploadedFile | undefined) =>
+    uploaded === undefined ? anyFolder : [uploaded.folder];
   const wanted = each.found.flatMap(({ finding, uploaded }) =>
     finding.locations
       .map((location, at): LocationAsUploaded => [location, uploaded[at]])
@@ -138,7 +141,10 @@ export async function locateFindings(
 ): Promise<Located> {
   const texts = textsNow();
   const [locations, unread, missing] = [new Map(former.locations), new Set<string>(), new Set<string>()];
-  const put = ({ file, locations: ofFile }: LocationsOfFile, { locations: now, isChanged }: CurrentLocations): void => {
+  const put = (
+    { file, locations: ofFile }: LocationsOfFile,
+    { locations: now, isChanged }: CurrentLocations,
+  ): void => {
     for (const [at, reported] of ofFile.entries()) {
       const { startLine, endLine, startColumn, endColumn, drift } = now[at] ?? { drift: 'unknown' };
       // A second spread would take five times as long.
@@ -149,7 +155,8 @@ export async function locateFindings(
   // Runs report the same files.
   const isAsUploaded = memoized(
     async ({ uploaded }: LocatedFile) =>
-      uploaded !== undefined && (await calls.ask(uploaded.folder, () => readUnchanged(uploaded))) !== undefined,
+      uploaded !== undefined &&
+      (await calls.ask(uploaded.folder, () => readUnchanged(uploaded))) !== undefined,
     ({ file, uploaded }) => `${file}\0${uploaded?.sha256 ?? ''}`,
   );
   const isThere = memoized(
@@ -164,7 +171,8 @@ export async function locateFindings(
       const found = { run, file, locations: reported };
       const asUploaded = !texts.edited.has(pathKey(file.file)) && (await isAsUploaded(file));
       // Nothing can be said about a file that is not known as it was uploaded.
-      if (asUploaded || file.uploaded === undefined) put(found, asReported(found, { isAsUploaded: asUploaded }));
+      if (asUploaded || file.uploaded === undefined)
+        put(found, asReported(found, { isAsUploaded: asUploaded }));
       else toFollow.push(found);
       return;
     }
@@ -173,7 +181,13 @@ export async function locateFindings(
     if (was === undefined || former.unread.has(was.folder))
       for (const location of reported) locations.delete(location);
     else {
-      const gone = { file: was.file, folder: was.folder, target: was.target, path: was.path, uploaded: was.uploaded };
+      const gone = {
+        file: was.file,
+        folder: was.folder,
+        target: was.target,
+        path: was.path,
+        uploaded: was.uploaded,
+      };
       const nowhere = { locations: reported.map(() => ({ drift: 'gone' as const })), isChanged: true };
       put({ run, file: gone, locations: reported }, nowhere);
     }
@@ -205,5 +219,7 @@ export function locationsOf(
   { finding }: Pick<ResultFinding, 'finding'>,
   { locations }: Pick<Located, 'locations'>,
 ): ShownLocation[] {
-  return finding.locations.map((location) => locations.get(location)).filter((location) => location !== undefined);
+  return finding.locations
+    .map((location) => locations.get(location))
+    .filter((location) => location !== undefined);
 }

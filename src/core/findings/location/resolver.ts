@@ -4,7 +4,7 @@ import { isUsableName } from '../../upload/sourceFile.ts';
 import { type FolderCalls, lazily } from '../../yieldingWork.ts';
 import type { Location } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';
-import type { UploadedFile, UploadedFiles } from './sentFiles.ts';
+import type { UploadedFile, UploadedFiles } from './uploadedFiles.ts';
 import {
   openFolder,
   type OpenedFolder,
@@ -73,14 +73,19 @@ export interface UploadPaths {
 }
 
 /** `locations` are all of the run. */
-export function findUploaded(targets: Targets, uploaded: UploadedFiles, locations: Iterable<Location>): UploadPaths {
+export function findUploaded(
+  targets: Targets,
+  uploaded: UploadedFiles,
+  locations: Iterable<Location>,
+): UploadPaths {
   const knowsUploaded = uploaded.map((files) => files !== undefined);
   const reported = targets.map(() => new Set<string>());
   for (const location of locations)
     for (const target of targetsOf(location, knowsUploaded)) reported[target]?.add(location.path);
   const searches = targets.map(
     ({ name }, target) =>
-      uploaded[target] && searchUploaded(uploaded[target], [name, String(target)], reported[target] ?? new Set()),
+      uploaded[target] &&
+      searchUploaded(uploaded[target], [name, String(target)], reported[target] ?? new Set()),
   );
   const uploadedFile = (location: Location): UploadedFile | 'ambiguous' | undefined => {
     const possible = targetsOf(location, knowsUploaded);

@@ -70,7 +70,14 @@ function toRaw(raw: unknown): string | undefined {
 }
 
 /** In characters, with `overheadLength` for each part. */
-function lengthOf({ title, locations, description, recommendation, blocks, raw = '' }: ReportedFinding): number {
+function lengthOf({
+  title,
+  locations,
+  description,
+  recommendation,
+  blocks,
+  raw = '',
+}: ReportedFinding): number {
   let length = title.length + description.length + recommendation.length + raw.length + overheadLength;
   for (const { text } of blocks) length += text.length + overheadLength;
   for (const { path, snippet = '', label = '' } of locations)

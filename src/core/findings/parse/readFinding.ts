@@ -101,7 +101,9 @@ export function readFinding(item: Item): ReadFinding {
     description,
     blocks: blocks.filter((block) => block !== main && block !== advice),
     recommendation: advice?.text ?? '',
-    locations: locations.slice(0, maxLocations).map((location) => ({ ...location, inCodePoints: item.inCodePoints })),
+    locations: locations
+      .slice(0, maxLocations)
+      .map((location) => ({ ...location, inCodePoints: item.inCodePoints })),
     cwes,
     cvss,
     ...live,

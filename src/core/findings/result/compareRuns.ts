@@ -6,7 +6,7 @@ import { hasAllFindings } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import { allNamesOf, maxPossibleNames, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
-import { type UploadedFile, uploadedIn } from '../location/sentFiles.ts';
+import { type UploadedFile, uploadedIn } from '../location/uploadedFiles.ts';
 import { type LaterRun, pairFindings, type Pairs } from './match.ts';
 import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 

@@ -14,7 +14,7 @@ import {
   type UploadedFile,
   uploadedIn,
   type UploadedFiles,
-} from '../location/sentFiles.ts';
+} from '../location/uploadedFiles.ts';
 import type { ResultFinding } from './result.ts';
 
 /*
@@ -172,12 +172,12 @@ export async function pairFindings(
 }
 
 function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Candidate {
-  const { finding, ofTarget: targetFolder, uploadedPath: path, uploaded, quotes } = found;
-  const folder = pathKey(targetFolder);
+  const { finding, ofTarget, uploadedPath, uploaded, quotes } = found;
+  const folder = pathKey(ofTarget);
   const pathAt = (at: number): string => {
     const file = uploaded[at];
     if (file !== undefined) return run.laterPathOf(file).normalize('NFC');
-    return at === 0 ? path : reportedPath(finding.locations[at]?.path ?? '');
+    return at === 0 ? uploadedPath : reportedPath(finding.locations[at]?.path ?? '');
   };
   const quoted = quotes.map((quote, at) => (quote === '' ? undefined : keyOf(folder, pathAt(at), quote)));
   const [main] = quoted;
@@ -214,7 +214,8 @@ function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingR
   for (const key of keysOf(one)) {
     const byFingerprint = others.get(key) ?? [];
     if (fits === undefined) yield* byFingerprint;
-    else if (byFingerprint.length <= maxOnLines) for (const other of byFingerprint) if (fits(one, other)) yield other;
+    else if (byFingerprint.length <= maxOnLines)
+      for (const other of byFingerprint) if (fits(one, other)) yield other;
   }
 }
 

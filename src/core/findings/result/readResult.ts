@@ -12,7 +12,7 @@ import type { CurrentLocations, EditorTexts, LocationsOfFile } from '../location
 import type { FoundOwners } from '../location/owners.ts';
 import type { ReportedFinding } from '../finding.ts';
 import type { Job } from '../parse/parseWorker.ts';
-import type { Encodings } from '../location/sentFiles.ts';
+import type { Encodings } from '../location/uploadedFiles.ts';
 import type { WorkedOut } from './workOut.ts';
 import { factsOf, resultFormat, type ResultHead, type RunResult } from './result.ts';
 import {
@@ -257,7 +257,8 @@ async function readReported(
 ): Promise<readonly ReportedFinding[]> {
   const { isReadOnly = false, runs } = source;
   const head = await readHead(runs.folderOf(run.id));
-  if (head !== undefined && head.file !== file && head.fileStamp === (await stampIfThere(run, source))) return [];
+  if (head !== undefined && head.file !== file && head.fileStamp === (await stampIfThere(run, source)))
+    return [];
   const job: Job = { kind: 'reported', run, file, indexes, isReadOnly, runsFolder: source.runs.folderOf('') };
   return (await askReader(job, run, source)) as readonly ReportedFinding[];
 }

@@ -5,7 +5,7 @@ import type { Run } from '../../run/state/run.ts';
 import type { Finding } from '../finding.ts';
 import type { Named } from '../identity.ts';
 import type { EvidenceOfLocations } from '../location/evidence.ts';
-import type { UploadedFile } from '../location/sentFiles.ts';
+import type { UploadedFile } from '../location/uploadedFiles.ts';
 
 /*
  * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives locations
@@ -111,7 +111,7 @@ export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const artifacts = 'artifacts' in run ? run.artifacts : undefined;
   const endedEarly = 'endedEarly' in run ? run.endedEarly : undefined;
-  const folders = targets.map(({ folder: uploadedFolder, name }) => [uploadedFolder, name]);
+  const folders = targets.map(({ folder, name }) => [folder, name]);
   const facts = [state, workflow, input, baseUrl, organizationId, folders, artifacts, endedEarly];
   return digest([...facts, run.continuesOnePair]);
 }

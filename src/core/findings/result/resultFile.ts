@@ -17,7 +17,7 @@ import {
   type WithDetails,
 } from '../finding.ts';
 import { reportKey } from '../identity.ts';
-import type { UploadedFile } from '../location/sentFiles.ts';
+import type { UploadedFile } from '../location/uploadedFiles.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /*
@@ -88,16 +88,32 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
     return at;
   };
   const toLine = (found: ResultFinding): unknown => {
-    const { run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder, finding, index, name, possibleNames, uploadedPath: path, uploaded, quotes, ...others } = found;
-    const named = finding.locations.map((each, at) => ({ ...each, path: unless(each.path, uploaded[at]?.path) }));
+    const {
+      run,
+      file,
+      ofTarget,
+      uploadedFolder,
+      finding,
+      index,
+      name,
+      possibleNames,
+      uploadedPath,
+      uploaded,
+      quotes,
+      ...others
+    } = found;
+    const named = finding.locations.map((each, at) => ({
+      ...each,
+      path: unless(each.path, uploaded[at]?.path),
+    }));
     return {
       finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
       ...others,
       name: unless(name, reportKey({ file, index })),
       possibleNames: possibleNames.length === 0 ? undefined : possibleNames,
-      path: uploaded[0] === undefined ? path : undefined,
+      uploadedPath: uploaded[0] === undefined ? uploadedPath : undefined,
       quotes: quotes.every((each) => each === '') ? undefined : quotes,
-      shared: positionOf({ run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder }),
+      shared: positionOf({ run, file, ofTarget, uploadedFolder }),
       uploaded: uploaded.map((each) => (each === undefined ? null : positionOf(each))),
     };
   };
@@ -155,7 +171,7 @@ export async function readSaved(runFolder: string): Promise<RunResult | undefine
 type Table = readonly (Shared & UploadedFile)[];
 
 function toFinding({ finding, shared, uploaded: positions, ...others }: Line, table: Table): ResultFinding {
-  const { run = '', file = '', ofTarget: ofTarget = '', uploadedFolder: uploadedFolder }: Partial<Shared> = table[shared] ?? {};
+  const { run = '', file = '', ofTarget = '', uploadedFolder }: Partial<Shared> = table[shared] ?? {};
   const { index } = finding;
   const uploaded = positions.map((at) => (at === null ? undefined : table[at]));
   const locations = finding.locations.map((each, at) => ({ path: uploaded[at]?.path ?? '', ...each }));
@@ -167,7 +183,7 @@ function toFinding({ finding, shared, uploaded: positions, ...others }: Line, ta
     ...others,
     // JSON has `null` in place of undefined members of lists.
     evidence: others.evidence?.map((each) => each ?? undefined),
-    ...{ run, file, ofTarget: ofTarget, uploadedFolder: uploadedFolder, index, uploaded },
+    ...{ run, file, ofTarget, uploadedFolder, index, uploaded },
     finding: { id: `#${String(index + 1)}`, ...finding, locations },
   };
 }

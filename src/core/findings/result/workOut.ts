@@ -18,7 +18,7 @@ import {
   readUploaded,
   type UploadedFile,
   utf8Only,
-} from '../location/sentFiles.ts';
+} from '../location/uploadedFiles.ts';
 import { compareFindings, type ComparedRun, type FoundBefore } from './compareRuns.ts';
 import { laterPathsIn, uniquePaths } from './match.ts';
 import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
@@ -67,7 +67,8 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const source = { run, runFolder, uploaded, uploadedFile: paths.uploadedFile, decode };
   const onlyCopies = uploaded.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
   // Where no other file had its bytes, a file can be recognized under another path.
-  const isOnlyCopy = ({ target, sha256 }: UploadedFile): boolean => onlyCopies[target]?.get(sha256) !== undefined;
+  const isOnlyCopy = ({ target, sha256 }: UploadedFile): boolean =>
+    onlyCopies[target]?.get(sha256) !== undefined;
   const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
   const notSaved = isReadOnly ? undefined : await keepTexts(run, runFolder, own);
   const before = await readBefore(task);
@@ -176,7 +177,9 @@ async function anchor(
   source: RunSource,
   former: RunResult | undefined,
 ): Promise<readonly ResultFinding[]> {
-  const locations = own.map(({ finding }, at) => reported[at]?.locations.slice(0, finding.locations.length) ?? []);
+  const locations = own.map(
+    ({ finding }, at) => reported[at]?.locations.slice(0, finding.locations.length) ?? [],
+  );
   const checked = await checkEvidence(locations.flat(), source, evidenceIn(former, locations.flat()));
   return own.map((each, at) => {
     const found = (locations[at] ?? []).map((location) => checked.get(location));
@@ -228,7 +231,7 @@ async function readBefore({ run: { targets }, before = [], kept = [], runsFolder
   const results = before.map((run) => byId.get(run?.id ?? ''));
   const foundIn = (list: 'findings' | 'absent'): readonly ResultFinding[] =>
     targets.flatMap(({ folder }, at) =>
-      (results[at]?.[list] ?? []).filter(({ ofTarget: targetFolder }) => isSamePath(targetFolder, folder)),
+      (results[at]?.[list] ?? []).filter(({ ofTarget }) => isSamePath(ofTarget, folder)),
     );
   const baseline = results[targets.length]?.head;
   const ofFolders = new Set(results.slice(0, targets.length));

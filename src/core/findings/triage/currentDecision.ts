@@ -36,7 +36,9 @@ export function decide(
   const ofLost = names === undefined ? [] : byFingerprint().filter(({ name }) => !names().has(name));
   const earlier = isOutdated
     ? latest
-    : [latestOf(all), ...possibleNames.map((name) => latestOf(about({ name }))), ...ofLost].find(isStillDecided);
+    : [latestOf(all), ...possibleNames.map((name) => latestOf(about({ name }))), ...ofLost].find(
+        isStillDecided,
+      );
   // A user who opened the finding again has checked what was decided before.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);

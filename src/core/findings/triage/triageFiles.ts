@@ -102,7 +102,13 @@ export async function readDecisions(
   ]);
   const { files } = shared;
   const fileStamps = [...files].map(([name, file]) => `${name} ${file.fileStamp}`);
-  const fileStamp = JSON.stringify([bookStamp, paths.shared, shared.stamp, shared.failure?.message, ...fileStamps]);
+  const fileStamp = JSON.stringify([
+    bookStamp,
+    paths.shared,
+    shared.stamp,
+    shared.failure?.message,
+    ...fileStamps,
+  ]);
   if (known?.fileStamp === fileStamp) return known;
   const { book, failure } = await readBookFile(paths.book);
   const failures = [failure, shared.failure].filter((each) => each !== undefined);

@@ -273,7 +273,10 @@ export class TriageStore {
    * `plan` gets the decisions as they are now on disk. A time in the future would be later than any
    * decision of this machine, so it becomes now.
    */
-  #change(folders: Iterable<string>, plan: (known: ReadDecisions, folder: string) => DecisionChange): Promise<void> {
+  #change(
+    folders: Iterable<string>,
+    plan: (known: ReadDecisions, folder: string) => DecisionChange,
+  ): Promise<void> {
     return this.#queued(async () => {
       for (const folder of folders) {
         const known = await this.#load(folder);

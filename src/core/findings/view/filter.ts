@@ -33,7 +33,9 @@ export function applyFilter(
   passes: (shown: ShownFinding) => boolean,
 ): FilteredFindings {
   const displayed = all.filter((shown) => isDisplayed(shown, display));
-  const belowMinimum = all.filter(({ finding }) => !isAtLeast(finding.severity, display.minimumSeverity)).length;
+  const belowMinimum = all.filter(
+    ({ finding }) => !isAtLeast(finding.severity, display.minimumSeverity),
+  ).length;
   return {
     displayed,
     passing: displayed.filter(passes),

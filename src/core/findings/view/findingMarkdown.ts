@@ -1,6 +1,11 @@
 import { extname } from 'node:path';
 import { type BlockKind, cweUrl, type Finding, type Location, type Severity } from '../finding.ts';
-import { type DetailedFinding, localLocationOf, type ShownFinding, type ShownLocation } from '../shownFinding.ts';
+import {
+  type DetailedFinding,
+  localLocationOf,
+  type ShownFinding,
+  type ShownLocation,
+} from '../shownFinding.ts';
 import { isUndecided, type TriageDecision } from '../triage/triage.ts';
 import { clip, visibleLine, visibleText, codeBlock, codeSpan } from '../../visibleText.ts';
 
@@ -144,7 +149,9 @@ function inertText(text: string): string {
  * run: the line is the reported one, the path the reported or the current one. A location whose code
  * is gone does not count if a location with code has the text.
  */
-export function locationLinks(shown: readonly Pick<ShownFinding, 'locations'>[]): ReadonlyMap<string, ShownLocation> {
+export function locationLinks(
+  shown: readonly Pick<ShownFinding, 'locations'>[],
+): ReadonlyMap<string, ShownLocation> {
   const named = shown
     .flatMap(({ locations }) => locations)
     .filter(({ startLine }) => startLine !== undefined)
@@ -154,7 +161,9 @@ export function locationLinks(shown: readonly Pick<ShownFinding, 'locations'>[])
     const there = meanings.filter(({ location: { drift } }) => drift !== 'gone');
     const [location, ...others] = (there.length > 0 ? there : meanings).map((each) => each.location);
     if (location === undefined) continue;
-    const isOne = others.every((each) => each.file === location.file && each.startLine === location.startLine);
+    const isOne = others.every(
+      (each) => each.file === location.file && each.startLine === location.startLine,
+    );
     if (isOne) links.set(label, location);
   }
   return links;

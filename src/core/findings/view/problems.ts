@@ -10,7 +10,8 @@ export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
 /** Findings whose first location still has its code. */
 export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles {
-  const isThere = ({ locations: [main] }: ShownFinding): boolean => main !== undefined && main.drift !== 'gone';
+  const isThere = ({ locations: [main] }: ShownFinding): boolean =>
+    main !== undefined && main.drift !== 'gone';
   return Map.groupBy(shown.filter(isThere), (finding) => positionOf(finding).file);
 }
 

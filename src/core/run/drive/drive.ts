@@ -128,7 +128,8 @@ export class Drive {
     const { store, log, clock } = this.#deps;
     const error = knownError(cause);
     this.#delays.failed(ready, error);
-    const failure = `Run ${this.id}: ${ready.step} failed: ${error.message} ${error.data.status ?? ''}`.trim();
+    const failure =
+      `Run ${this.id}: ${ready.step} failed: ${error.message} ${error.data.status ?? ''}`.trim();
     log[failure === this.#failure ? 'debug' : 'warn'](failure);
     this.#failure = failure;
     await store.apply(this.id, toStepFailed(error, clock.now())).catch((failed: unknown) => {

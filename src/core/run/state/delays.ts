@@ -97,7 +97,10 @@ export class Delays {
     // The clock at the dispatch may have been ahead.
     const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
     this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
-    this.#dueAt.set(step, now + Math.max(this.#intervalMs, event.status === 'EXITED' ? maxWithoutOutcomeMs : 0));
+    this.#dueAt.set(
+      step,
+      now + Math.max(this.#intervalMs, event.status === 'EXITED' ? maxWithoutOutcomeMs : 0),
+    );
   }
 
   /** After a failure, also of the disk. */

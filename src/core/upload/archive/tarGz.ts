@@ -91,7 +91,8 @@ function splitName(path: string): { prefix: string; name: string } | undefined {
 function paxRecord(key: string, value: Buffer): Buffer {
   const remainder = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
   let length = remainder.length + 1;
-  while (String(length).length + remainder.length !== length) length = String(length).length + remainder.length;
+  while (String(length).length + remainder.length !== length)
+    length = String(length).length + remainder.length;
   return Buffer.concat([Buffer.from(String(length)), remainder]);
 }
 

@@ -23,7 +23,7 @@ export interface NotUploaded {
   readonly reason: NotUploadedReason;
 }
 
-/** A selection after choices and the credential check; what these exclude is at the end of `leftOut`. */
+/** A selection after choices and the credential check; what these exclude is at the end of `excluded`. */
 export interface UploadSelection extends Omit<Selection, 'excluded'> {
   readonly excluded: readonly NotUploaded[];
 }

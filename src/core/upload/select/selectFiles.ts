@@ -71,7 +71,7 @@ interface Folder {
   readonly layers: readonly RuleLayer[];
   /** The rule that excludes this folder, which the walk enters for what a user chose inside. */
   readonly ignoredBy: IgnoreRule | undefined;
-  /** The walk enters it only for files that Git tracks: the folder itself is in `leftOut`. */
+  /** The walk enters it only for files that Git tracks: the folder itself is in `excluded`. */
   readonly trackedOnly: boolean;
   readonly entries: Iterator<FolderEntry>;
 }

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { isUploadKnown, readUnchanged, type UploadedFile } from '../../../core/findings/location/sentFiles.ts';
+import {
+  isUploadKnown,
+  readUnchanged,
+  type UploadedFile,
+} from '../../../core/findings/location/uploadedFiles.ts';
 import {
   localLocationOf,
   uploadedFileOf,
@@ -35,7 +39,13 @@ export function provideAsAssessed(sources: TextSources): vscode.Disposable {
       const run = sources.runs.get(runId);
       const folder = run?.targets[Number(target)]?.folder;
       if (run === undefined || folder === undefined) return undefined;
-      const uploaded = { target: Number(target), folder, path: names.join('/'), bytes: Number(bytes), sha256 };
+      const uploaded = {
+        target: Number(target),
+        folder,
+        path: names.join('/'),
+        bytes: Number(bytes),
+        sha256,
+      };
       const found = await textAsUploaded(run, uploaded, sources);
       if ('why' in found) throw new Error(found.why);
       return found.text;
@@ -55,7 +65,8 @@ export async function openAsAssessed(finding: ShownFinding, deps: TextSources): 
   }
   const uploaded = uploadedFileOf(location, finding);
   const path = visibleName(uploaded?.path ?? location.path);
-  const found = uploaded === undefined ? await whyNotUploaded(run, deps) : await textAsUploaded(run, uploaded, deps);
+  const found =
+    uploaded === undefined ? await whyNotUploaded(run, deps) : await textAsUploaded(run, uploaded, deps);
   if (uploaded === undefined || 'why' in found) {
     const why = 'why' in found ? found.why : '';
     const message = t('{0} can’t be shown as it was assessed: {1}.', path, why);
@@ -134,7 +145,10 @@ function toUri({ id }: Run, { target, path, bytes, sha256 }: UploadedFile): vsco
 }
 
 function filesOf(shown: readonly ShownFinding[]) {
-  const files = new Map<string, { readonly uploaded: UploadedFile } & Pick<ShownLocation, 'folder' | 'path'>>();
+  const files = new Map<
+    string,
+    { readonly uploaded: UploadedFile } & Pick<ShownLocation, 'folder' | 'path'>
+  >();
   for (const each of shown)
     for (const location of each.finding.locations) {
       const uploaded = uploadedFileOf(location, each);

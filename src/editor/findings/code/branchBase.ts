@@ -1,5 +1,5 @@
 import { AssessmentError, asUnknown } from '../../../core/errors.ts';
-import { maxTextBytes } from '../../../core/findings/location/sentFiles.ts';
+import { maxTextBytes } from '../../../core/findings/location/uploadedFiles.ts';
 import {
   compareWithBase,
   type FileChanges,

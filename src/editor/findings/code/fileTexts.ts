@@ -11,7 +11,7 @@ import {
   readTextBelow,
   readUnchanged,
   type UploadedFile,
-} from '../../../core/findings/location/sentFiles.ts';
+} from '../../../core/findings/location/uploadedFiles.ts';
 import { isSamePath, pathKey } from '../../../core/paths.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';

@@ -116,7 +116,9 @@ function findingItem(node: FindingNode): vscode.TreeItem {
     decidedBeforeLabel(shown.decidedBefore),
     quoted?.kind === 'quoteNotFound' ? evidenceLabel(quoted) : undefined,
     location === undefined ? reported && visibleLine(reported.path) : undefined,
-    location?.startLine === undefined || location.drift === 'gone' ? undefined : t('line {0}', location.startLine),
+    location?.startLine === undefined || location.drift === 'gone'
+      ? undefined
+      : t('line {0}', location.startLine),
     finding.perspective,
     finding.url === undefined ? undefined : requestOf(finding),
     ...finding.cwes.map(cweLabel),

@@ -80,8 +80,8 @@ async function connect(
   };
   const ask = async (tool: string, input: object = {}): Promise<Answer> => {
     const text = await call(tool, input, false);
-    const [, fileStamp = '', data = ''] = /^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text) ?? [];
-    assert.ok(fileStamp !== '' && !data.includes(fileStamp), text);
+    const [, fence = '', data = ''] = /^(UNTRUSTED-DATA-\w+)$([^]*)^\1$/m.exec(text) ?? [];
+    assert.ok(fence !== '' && !data.includes(fence), text);
     return JSON.parse(data) as Answer;
   };
   return {

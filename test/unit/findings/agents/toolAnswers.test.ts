@@ -97,8 +97,8 @@ describe('tool answers', () => {
     const said = (each: Members) => [each['verdict'], each['evidence'], each['decidedBefore'], each['ends']];
     const { findings } = await list([{ run: shopRun, shown: [reported], absent: [absent] }]);
     assert.deepEqual(findings.map(said).toSorted(), [
-      ['foundAgain', 'quoteNotFound', 'falsePositive', until],
       ['fileUnchanged', undefined, undefined, until],
+      ['foundAgain', 'quoteNotFound', 'falsePositive', until],
     ]);
     assert.deepEqual(said(inJson(getFinding(reported))), ['foundAgain', evidence, decidedBefore, until]);
   });
@@ -119,10 +119,10 @@ describe('tool answers', () => {
   test('contain no text that ends its fence, and no invisible characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const [warning = '', fileStamp = '', ...rest] = fenceData(text).split('\n');
-        assert.ok(warning.includes(fileStamp) && fileStamp.length > 40);
-        assert.equal(rest.at(-1), fileStamp);
-        assert.ok(!rest.slice(0, -1).join('\n').includes(fileStamp));
+        const [warning = '', fence = '', ...rest] = fenceData(text).split('\n');
+        assert.ok(warning.includes(fence) && fence.length > 40);
+        assert.equal(rest.at(-1), fence);
+        assert.ok(!rest.slice(0, -1).join('\n').includes(fence));
         assert.doesNotMatch(rest.join('\n'), /[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}\u200B]/u);
       }),
     );

@@ -92,7 +92,8 @@ test('typing that moves no finding is announced to nobody, and a burst of change
 
 test('columns are valid as long as their line is', async (t) => {
   const { store, edit, file } = await openShop(t, { column: 5, end_column: 10 });
-  const columns = () => store.all()[0]?.locations.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
+  const columns = () =>
+    store.all()[0]?.locations.map(({ startColumn, endColumn }) => [startColumn, endColumn]);
   assert.deepEqual(columns(), [[5, 10]]);
   await edit(file, above + code);
   assert.deepEqual(columns(), [[5, 10]]);

@@ -34,7 +34,12 @@ const app = Array.from({ length: 40 }, (_, at) => `const line${at} = ${at};`).jo
 const hashOfLine3 = hashLines(app, new Set([3])).get(3);
 const marked = '\uFEFFone\r\ntwo = 2;\r\n  three = 3;\r\n';
 const page = 'src/注文 管理/ページ#1.ts';
-const uploaded = { 'package.json': '{}', 'src/marked.js': marked, 'src/app.js': app, [page]: 'one\r\ntwo\r\n' };
+const uploaded = {
+  'package.json': '{}',
+  'src/marked.js': marked,
+  'src/app.js': app,
+  [page]: 'one\r\ntwo\r\n',
+};
 const line3 = { title: 'A', cwe: 89, file: 'src/app.js', line: 3 };
 
 /** Texts and their line hashes from the tests of github/codeql-action. */

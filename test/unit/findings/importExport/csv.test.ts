@@ -23,7 +23,7 @@ describe('CSV', () => {
     const absent = sourceOf([{ title: 'B', cwe: 1 }]).shown.map((each) => ({ ...each, verdict }));
     const rows = rowsOf(toCsv({ ...sourceOf([{ title: 'A', cwe: 1 }]), absent }));
     const verdicts = rows.map((row) => `${row['title'] ?? ''} ${row['verdict'] ?? ''}`);
-    assert.deepEqual(verdicts, ['A ', 'B notSent']);
+    assert.deepEqual(verdicts, ['A ', 'B notUploaded']);
   });
 
   test('has all fields of a finding, without invisible characters that a terminal may obey', () => {
@@ -34,8 +34,8 @@ describe('CSV', () => {
         assert.deepEqual(
           rowsOf(toCsv(source)).map((row) => fields.map((field) => row[field])),
           source.shown.map(({ finding: { title }, details: { description, locations } }) =>
-            [title, description, locations[0]?.snippet ?? '', locations[0]?.path ?? '', triage.note].map((each) =>
-              plain(visibleText(each)),
+            [title, description, locations[0]?.snippet ?? '', locations[0]?.path ?? '', triage.note].map(
+              (each) => plain(visibleText(each)),
             ),
           ),
         );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDecode, decodeText } from '../../../../src/core/findings/location/sentFiles.ts';
+import { createDecode, decodeText } from '../../../../src/core/findings/location/uploadedFiles.ts';
 
 test('a file is decoded by its mark, else in the encoding that VS Code names', () => {
   const cases: readonly (readonly [hex: string, encoding: string | undefined, text: string])[] = [

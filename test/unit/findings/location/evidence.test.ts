@@ -67,17 +67,17 @@ test('F140 the evidence of a quote is in the uploaded text of its file, however 
     ['part of a line', 'db.query(sql)', 'quoteFound'],
     ['with lines left out', `function find(id) {\n  // ...\n${call}`, 'quoteFound'],
     ['very long, and part of a line', bundled.slice(3), 'quoteFound', inBundle],
-    ['very long, and invented', `${bundled}g(x);`, 'notAsSent: quote', inBundle],
+    ['very long, and invented', `${bundled}g(x);`, 'quoteNotFound: quote', inBundle],
     ['very long, with lines left out', `begin();\n…\n${bundled}`, 'quoteFound', inBundle],
-    ['very long, the end invented', `begin();\n…\n${bundled}g(x);`, 'notAsSent: quote', inBundle],
-    ['invented', 'return db.query(sql, [id]);', 'notAsSent: quote'],
-    ['of lines that are not adjacent', `function find(id) {\n${call}`, 'notAsSent: quote'],
-    ['of another file', uploaded['src/other.ts'], 'notAsSent: quote'],
-    ['of a file that was not sent', call, 'notAsSent: file', { file: 'src/none.ts' }],
+    ['very long, the end invented', `begin();\n…\n${bundled}g(x);`, 'quoteNotFound: quote', inBundle],
+    ['invented', 'return db.query(sql, [id]);', 'quoteNotFound: quote'],
+    ['of lines that are not adjacent', `function find(id) {\n${call}`, 'quoteNotFound: quote'],
+    ['of another file', uploaded['src/other.ts'], 'quoteNotFound: quote'],
+    ['of a file that was not sent', call, 'quoteNotFound: file', { file: 'src/none.ts' }],
     ['missing, at an existing line', undefined, undefined],
-    ['missing, at a line that does not exist', undefined, 'notAsSent: line', { line: 800 }],
+    ['missing, at a line that does not exist', undefined, 'quoteNotFound: line', { line: 800 }],
     ['too short to be checked', '}', undefined],
-    ['of two places, one of them invented', undefined, 'notAsSent: quote', { locations }],
+    ['of two places, one of them invented', undefined, 'quoteNotFound: quote', { locations }],
   ];
   const fixture = await setUpFindings(t);
   const items = rows.map(([, snippet, , more]) => ({ line: 1, snippet, ...more }));
@@ -94,7 +94,7 @@ test('F140 quotes are checked against the uploaded text, not the current one, an
   const run = await find(fixture, [quote, foreign]);
   const file = path.join(fixture.root, 'shop', 'src', 'db.ts');
   await writeFile(file, uploaded['src/other.ts']);
-  const checked = ['quoteFound', 'notAsSent: quote'];
+  const checked = ['quoteFound', 'quoteNotFound: quote'];
   assert.deepEqual(await evidenceAfterRestart(fixture, run), checked);
   const runFolder = fixture.runs.folderOf(run.id);
   await rm(path.join(runFolder, 'source'), { recursive: true });
@@ -108,12 +108,12 @@ test('F140 quotes are checked against the uploaded text, not the current one, an
 test('F140 a quote in a file that only a mapping finds cannot be checked', async (t) => {
   const fixture = await setUpFindings(t);
   await find(fixture, [{ ...quote, file: 'built/db.ts' }]);
-  assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
+  assert.deepEqual(evidenceOf(fixture.store.all()), ['quoteNotFound: file']);
   const shop = path.join(fixture.root, 'shop');
   await fixture.store.mapPaths(shop, 'built', path.join(shop, 'src'));
   assert.deepEqual(evidenceOf(fixture.store.all()), ['unchecked: file']);
   await fixture.store.forgetMappings(shop);
-  assert.deepEqual(evidenceOf(fixture.store.all()), ['notAsSent: file']);
+  assert.deepEqual(evidenceOf(fixture.store.all()), ['quoteNotFound: file']);
 });
 
 test('F140 a quote is unchecked if the uploaded text is unknown', async (t) => {
@@ -121,7 +121,7 @@ test('F140 a quote is unchecked if the uploaded text is unknown', async (t) => {
   const run = await find(fixture, [quote, { line: 800 }]);
   const runFolder = fixture.runs.folderOf(run.id);
   for (const name of ['manifest-0.json', 'result.json']) await rm(path.join(runFolder, name));
-  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: sent', undefined]);
+  assert.deepEqual(await evidenceAfterRestart(fixture, run), ['unchecked: upload', undefined]);
 });
 
 test('F140 a quote keeps its evidence once the uploaded text is gone, and a new one cannot be checked', async (t) => {
@@ -133,7 +133,7 @@ test('F140 a quote keeps its evidence once the uploaded text is gone, and a new 
   const items = [quote, foreign, { line: 1, snippet: 'invented(later);' }];
   const text = items.map((each) => ({ title: 'SQL', cwe: 89, file: 'src/db.ts', ...each }));
   await writeFile(path.join(runFolder, 'findings.json'), JSON.stringify(text));
-  const wanted = ['quoteFound', 'notAsSent: quote', 'unchecked: text'];
+  const wanted = ['quoteFound', 'quoteNotFound: quote', 'unchecked: text'];
   assert.deepEqual(await evidenceAfterRestart(fixture, run), wanted, 'downloaded again');
 });
 

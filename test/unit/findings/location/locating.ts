@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { PathMapping } from '../../../../src/core/findings/location/mappings.ts';
 import { createLocator, findUploaded } from '../../../../src/core/findings/location/resolver.ts';
-import type { UploadedFiles } from '../../../../src/core/findings/location/sentFiles.ts';
+import type { UploadedFiles } from '../../../../src/core/findings/location/uploadedFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
 import { writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';

@@ -210,7 +210,11 @@ test('F122 a path of more than 64 segments is only found as it is', () => {
     [deep(65), deep(64), false],
     [deep(65), deep(65), true],
   ] as const) {
-    const { uploadedFile } = findUploaded([{ folder: '/shop', name: 'shop' }], [asUploaded([uploaded])], [{ path }]);
+    const { uploadedFile } = findUploaded(
+      [{ folder: '/shop', name: 'shop' }],
+      [asUploaded([uploaded])],
+      [{ path }],
+    );
     assert.equal(typeof uploadedFile({ path }) === 'object', isFound, path);
   }
 });

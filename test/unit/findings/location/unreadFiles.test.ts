@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { ResultFinding } from '../../../../src/core/findings/result/result.ts';
 import { locateFindings, locationsOf } from '../../../../src/core/findings/location/locateFindings.ts';
 import type { Locate } from '../../../../src/core/findings/location/resolver.ts';
-import { utf8Only } from '../../../../src/core/findings/location/sentFiles.ts';
+import { utf8Only } from '../../../../src/core/findings/location/uploadedFiles.ts';
 import { runOf } from '../../run/sampleRuns.ts';
 import { asUploaded } from '../../../../src/core/findings/runView.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
@@ -45,7 +45,16 @@ test('F201 findings in a folder that does not answer are as reported, and it get
     const location = { path: `${String(index)}.js`, startLine: index + 1 };
     const uploaded = [{ target: 0, folder, path: location.path, bytes: 1, sha256: '' }];
     const { finding: each, ...identity } = invent({ index, locations: [location] });
-    return { ...identity, finding: each, run: run.id, ofTarget: folder, uploadedPath: '', uploaded, quotes: [], firstSeen: 1 };
+    return {
+      ...identity,
+      finding: each,
+      run: run.id,
+      ofTarget: folder,
+      uploadedPath: '',
+      uploaded,
+      quotes: [],
+      firstSeen: 1,
+    };
   });
   const calls = new FolderCalls(silent);
   let asked = 0;

@@ -199,7 +199,8 @@ describe('locations:', () => {
     ['not a package', { nodes: ['node_modules/lodash'] }, ''],
     ['an object as file', { file: { path: 'a.ts' }, region: { start: { line: 3 } } }, 'a.ts:3'],
   ] as const)
-    test(`F107 ${name}`, () => assert.equal(partOf(readOne({ title: 't', ...item }), 'locations'), locations));
+    test(`F107 ${name}`, () =>
+      assert.equal(partOf(readOne({ title: 't', ...item }), 'locations'), locations));
 
   test('are in the order of their roles, each time they are reported, with labels and code', () => {
     const location = { file: 'a.py', line: 1 };
@@ -353,7 +354,10 @@ describe('a finding of a live application', () => {
   test('F138 has no location in code by the path of a URL', () => {
     const odd = { path: '/search', evidence: '/search', files: ['search'] };
     assert.equal(partOf(readOne({ ...live, ...odd }), 'locations'), '');
-    assert.equal(partOf(readOne({ ...live, file: 'src/search.js', line: 3 }), 'locations'), 'src/search.js:3');
+    assert.equal(
+      partOf(readOne({ ...live, file: 'src/search.js', line: 3 }), 'locations'),
+      'src/search.js:3',
+    );
   });
 
   test('has visible control characters, and no oversized values', () => {

@@ -122,6 +122,8 @@ test('F173 columns that count code points are shown in the text that is here', a
   const run = { tool: {}, columnKind: 'unicodeCodePoints', results };
   const log = JSON.stringify({ version: '2.1.0', runs: [run] });
   await fixture.addRun(['shop'], log, { 'a.js': '😀😀 one\ntwo\n' });
-  const locations = fixture.store.all().map(({ locations: [location] }) => [location?.startColumn, location?.endColumn]);
+  const locations = fixture.store
+    .all()
+    .map(({ locations: [location] }) => [location?.startColumn, location?.endColumn]);
   assert.deepEqual(locations, [[3, 5], [11, undefined]]); // prettier-ignore
 });

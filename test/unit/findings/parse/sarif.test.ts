@@ -112,7 +112,9 @@ describe('F173 the path of a SARIF location', () => {
     const threadFlowLocations = [{}, { location: at({ index: 1 }) }];
     const run = { artifacts, threadFlowLocations };
     const found = read({ codeFlows, relatedLocations: [location] }, rules, run);
-    const locations = found?.locations.map(({ path, role, label }) => `${path} ${String(role)} ${String(label)}`);
+    const locations = found?.locations.map(
+      ({ path, role, label }) => `${path} ${String(role)} ${String(label)}`,
+    );
     assert.deepEqual(locations, ['a.c step through x', 'b.c step undefined', 'a.c related through x']);
   });
 });

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { ResultFinding, RunResult } from '../../../../src/core/findings/result/result.ts';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { readResult, type ResultSource } from '../../../../src/core/findings/result/readResult.ts';
-import { keptPath } from '../../../../src/core/findings/location/sentFiles.ts';
+import { keptPath } from '../../../../src/core/findings/location/uploadedFiles.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from './storedManifest.ts';
 import { scratchFolder } from '../scratchFolder.ts';
@@ -15,7 +15,12 @@ export interface History {
   /** The newest first. */
   readonly runs: readonly Run[];
   /** Adds a run of folders; `uploaded` is what was uploaded of each, undefined where that is not known. */
-  add(folders: readonly string[], items: readonly object[], uploaded?: Uploaded, more?: Partial<Run>): Promise<Run>;
+  add(
+    folders: readonly string[],
+    items: readonly object[],
+    uploaded?: Uploaded,
+    more?: Partial<Run>,
+  ): Promise<Run>;
   /** Adds an ended assessment of a live application, which tested these pairs. */
   addLive(
     findings: readonly object[],

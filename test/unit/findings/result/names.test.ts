@@ -123,7 +123,7 @@ test('F183 runs of two folders, of one, and of both again name, carry and miss t
   const { findings } = await resultOf(history, ['a', 'b'], [other, one], uploaded);
   const seen = findings.map(({ name, verdict }) => `${name} ${String(verdict)}`);
   const [first, second] = before.findings.map(({ name }) => name);
-  assert.deepEqual(seen, [`${String(second)} stillThere`, `${String(first)} backAgain`]);
+  assert.deepEqual(seen, [`${String(second)} stillPresent`, `${String(first)} foundAgain`]);
 });
 
 test('an earlier run that appears is taken into account, also one before a removed run of another folder', async (t) => {

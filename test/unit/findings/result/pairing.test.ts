@@ -25,7 +25,9 @@ type Reported = readonly [uploaded: Uploaded | undefined, ...findings: readonly 
 
 /** A decision about the first finding of the first run `holds` in the second one, is `said`, or there is `none`. */
 type Case = readonly [name: string, first: Reported, second: Reported, wanted: string];
-const edited = (line: number, text: string): Uploaded => ({ 'src/a.js': lines.with(line - 1, text).join('\n') });
+const edited = (line: number, text: string): Uploaded => ({
+  'src/a.js': lines.with(line - 1, text).join('\n'),
+});
 const inLib = { ...X, file: 'lib/a.js' };
 const movedToLib = { 'lib/a.js': `import x;\n${a}` };
 
@@ -47,11 +49,21 @@ const F185: readonly Case[] = [
   ['live: among several, the title decides', [undefined, L, M], [undefined, M, withQuery], 'holds'],
   ['live: among several in other words, order', [undefined, L, M], [undefined, { ...L, title: 'N' }], 'said'],
   ['the quote, in other words on another line', [uploaded, X], [moved, { ...Y, line: 9 }], 'holds'],
-  ['the quote without brackets around it', [uploaded, X], [uploaded, { ...X, snippet: `{\n ${quote} }` }], 'holds'],
+  [
+    'the quote without brackets around it',
+    [uploaded, X],
+    [uploaded, { ...X, snippet: `{\n ${quote} }` }],
+    'holds',
+  ],
   ['a short quote', [undefined, { ...X, snippet: 'a();' }], [undefined, { ...Y, snippet: 'a();' }], 'none'],
   ['the quote twice before', [uploaded, X, Y], [uploaded, Z], 'said'],
   ['the quote twice now', [uploaded, X], [uploaded, Y, Z], 'said'],
-  ['the rule', [uploaded, { ...plain, rule_id: 'R' }], [uploaded, { ...plain, rule_id: 'R', title: 'Y' }], 'holds'],
+  [
+    'the rule',
+    [uploaded, { ...plain, rule_id: 'R' }],
+    [uploaded, { ...plain, rule_id: 'R', title: 'Y' }],
+    'holds',
+  ],
   ['without CWEs, another title', [uploaded, plain], [uploaded, { ...plain, title: 'Y' }], 'said'],
   ['the title on lines that moved', [uploaded, bare], [moved, { ...bare, line: 5 }], 'holds'],
   ['the title on other lines', [uploaded, bare], [moved, bare], 'none'],
@@ -61,9 +73,24 @@ const F185: readonly Case[] = [
   ['two files with these bytes before', [{ ...uploaded, 'copy.js': a }, X], [{ 'lib/c.js': a }, inC], 'none'],
   ['two files with these bytes now', [uploaded, X], [{ 'lib/c.js': a, 'd.js': a }, inC], 'none'],
   ['a file that is still there', [uploaded, X], [{ ...uploaded, 'lib/c.js': a }, inC], 'none'],
-  ['other bytes and letter case', [uploaded, X], [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }], 'holds'],
-  ['the quote in a file that was moved and edited', [uploaded, X], [movedToLib, { ...inLib, line: 5 }], 'said'],
-  ['the quote in a new file beside the old one', [uploaded, X], [{ ...uploaded, ...movedToLib }, inLib], 'none'],
+  [
+    'other bytes and letter case',
+    [uploaded, X],
+    [{ 'SRC/A.js': `${a}\n` }, { ...X, file: 'SRC/A.js' }],
+    'holds',
+  ],
+  [
+    'the quote in a file that was moved and edited',
+    [uploaded, X],
+    [movedToLib, { ...inLib, line: 5 }],
+    'said',
+  ],
+  [
+    'the quote in a new file beside the old one',
+    [uploaded, X],
+    [{ ...uploaded, ...movedToLib }, inLib],
+    'none',
+  ],
   ['the quote in an edited file', [{ ...uploaded, 'lib/a.js': '' }, X], [movedToLib, inLib], 'none'],
 ];
 
@@ -96,7 +123,8 @@ test('10,000 alike findings that are reported again are paired one to one, in th
   assert.deepEqual(result?.absent, []);
   assert.ok(
     result.findings.every(
-      ({ verdict, possibleNames }, at) => verdict === 'stillPresent' && possibleNames[0]?.endsWith(`:${String(at)}`),
+      ({ verdict, possibleNames }, at) =>
+        verdict === 'stillPresent' && possibleNames[0]?.endsWith(`:${String(at)}`),
     ),
   );
 });

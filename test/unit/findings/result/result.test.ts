@@ -114,7 +114,10 @@ test('F184 a result that is too large is saved with fewer locations for its find
     const wanted = [20, 10, 2][at]!;
     const label = 'x'.repeat(length);
     const locations = many.finding.locations.map((each) => ({ ...each, label }));
-    const findings = Array.from({ length: 200 }, () => ({ ...many, finding: { ...many.finding, locations } }));
+    const findings = Array.from({ length: 200 }, () => ({
+      ...many,
+      finding: { ...many.finding, locations },
+    }));
     const head = { ...result.head, counts: { findings: 201, absent: 0 } };
     await writeResult(history.folderOf(run), { head, findings: [...findings, one], absent: [] });
     const saved = (await readSaved(history.folderOf(run)))?.findings ?? [];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { UploadedFile } from '../../../../src/core/findings/location/sentFiles.ts';
+import type { UploadedFile } from '../../../../src/core/findings/location/uploadedFiles.ts';
 
 /** Writes the manifest of the uploaded files of target `index` into the run's folder. */
 export async function storeManifest(

@@ -34,17 +34,37 @@ const inBoth = { ...X, locations: ['src/a.js', 'src/b.js'].map((file) => ({ file
 const noFile = { ...X, file: undefined };
 
 for (const [name, runs, wanted] of [
-  ['what no earlier run had is new', runsOf([uploaded, Y], [uploaded, Y, X]), { X: 'new', Y: 'stillPresent' }],
+  [
+    'what no earlier run had is new',
+    runsOf([uploaded, Y], [uploaded, Y, X]),
+    { X: 'new', Y: 'stillPresent' },
+  ],
   ['unchanged code is existing', runsOf([uploaded, X], [uploaded, X]), { X: 'stillPresent' }],
-  ['not found, its file changed', runsOf([uploaded, X, Y], [changed, Y]), { X: 'codeChanged', Y: 'stillPresent' }],
-  ['not found, another of its files changed', runsOf([uploaded, inBoth], [otherChanged]), { X: 'codeChanged' }],
+  [
+    'not found, its file changed',
+    runsOf([uploaded, X, Y], [changed, Y]),
+    { X: 'codeChanged', Y: 'stillPresent' },
+  ],
+  [
+    'not found, another of its files changed',
+    runsOf([uploaded, inBoth], [otherChanged]),
+    { X: 'codeChanged' },
+  ],
   ['not found, another of its files not sent', runsOf([uploaded, inBoth], [onlyA]), { X: 'notUploaded' }],
   ['not found again in unchanged files', runsOf([uploaded, X], [uploaded]), { X: 'fileUnchanged' }],
   ['its file was not sent', runsOf([uploaded, X], [onlyB]), { X: 'notUploaded' }],
   ['the sent files are unknown', runsOf([undefined, X], [undefined]), { X: 'unknown' }],
   ['a finding without a place is not compared', runsOf([uploaded, noFile], [uploaded]), { X: 'unknown' }],
-  ['reported before, but not by the previous run', runsOf([uploaded, X], [uploaded], [uploaded, X]), { X: 'foundAgain' }],
-  ['not reported by several runs', runsOf([uploaded, X], [uploaded], [changed], [changed]), { X: 'codeChanged' }],
+  [
+    'reported before, but not by the previous run',
+    runsOf([uploaded, X], [uploaded], [uploaded, X]),
+    { X: 'foundAgain' },
+  ],
+  [
+    'not reported by several runs',
+    runsOf([uploaded, X], [uploaded], [changed], [changed]),
+    { X: 'codeChanged' },
+  ],
 ] satisfies readonly [string, readonly ReportedRun[], Record<string, string>][])
   test(`F139 a verdict: ${name}`, async (t) => {
     assert.deepEqual(verdictsIn(await play(t, runs)), wanted);

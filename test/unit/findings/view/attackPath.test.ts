@@ -7,10 +7,13 @@ const pathOf = (...roles: (LocationRole | undefined)[]): string =>
     .map(({ path }) => path)
     .join(' ');
 
-test('F154 all locations are listed: source first, sink after all steps, then supporting locations, with or without role', () => {
-  assert.equal(pathOf('source', undefined, 'step', undefined, 'sink'), 'source0 place1 step2 place3 sink4');
+test('F154 locations are listed source first, sink after all steps, then supporting ones, with or without role', () => {
+  assert.equal(
+    pathOf('source', undefined, 'step', undefined, 'sink'),
+    'source0 location1 step2 location3 sink4',
+  );
   const all = pathOf(undefined, 'sink', 'step', 'step', 'source', 'related');
-  assert.equal(all, 'source4 place0 step2 step3 sink1 related5');
+  assert.equal(all, 'source4 location0 step2 step3 sink1 related5');
   assert.equal(pathOf(undefined, undefined), 'place0 place1');
   assert.equal(pathOf('evidence', undefined, 'sink', 'related'), 'place1 sink2 evidence0 related3');
 });

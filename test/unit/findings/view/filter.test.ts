@@ -64,7 +64,12 @@ for (const [what, finding, kept, left] of [
     ['sql', 'ATTACKER', 'wb-77', 'cwe-89', 'request attacker', 'orders.js 89', 'order history', 'shop.exam'],
     ['sqli', 'cwe-79', 'sql missing', 'requestAn', 'lost'],
   ],
-  ['a path that is no local file is searched', { locations: [{ path: 'lost/file.js' }] }, ['lost/'], ['found/']],
+  [
+    'a path that is no local file is searched',
+    { locations: [{ path: 'lost/file.js' }] },
+    ['lost/'],
+    ['found/'],
+  ],
   [
     'Japanese text is found in any character width',
     japanese,

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesOf, compareWithBase } from '../../../../src/core/findings/view/branchChanges.ts';
 import { addOwners, locateAgain, locateUnread, readView } from '../../../../src/core/findings/runView.ts';
-import { utf8Only } from '../../../../src/core/findings/location/sentFiles.ts';
+import { utf8Only } from '../../../../src/core/findings/location/uploadedFiles.ts';
 import { FolderCalls } from '../../../../src/core/yieldingWork.ts';
 import { silent } from '../../../silentLog.ts';
 import { testBlocks } from '../../core/blockedLoop.ts';

@@ -95,7 +95,7 @@ for (const [grouping, order, groups] of [
 ] satisfies readonly [Grouping, string, string][])
   test(`groups by ${grouping} come ${order}, and what is not reported last, by verdict`, () => {
     const shown = some.map((each, index) => invent({ ...each, index }));
-    assert.equal(summaryOf(rootNodes(shown, grouping)), `${groups}, codeChanged: 6, sameBytes: 4`);
+    assert.equal(summaryOf(rootNodes(shown, grouping)), `${groups}, codeChanged: 6, fileUnchanged: 4`);
   });
 
 test('a comparison has every finding once, by verdict, the reported ones first', () => {

@@ -45,9 +45,7 @@ const event = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ type: type('dispatchLost'), reason: failure, at }) },
   { weight: 4, arbitrary: fc.tuple(description, at).map(([said, when]) => answered(said, when)) },
-  fc
-    .constantFrom('user', 'windowClose')
-    .map((by) => ({ type: 'dispatchStopped', intendedAt: 1, by, at: 1 })),
+  fc.constantFrom('user', 'windowClose').map((by) => ({ type: 'dispatchStopped', intendedAt: 1, by, at: 1 })),
   fc.record({ type: type('takenOver'), at }),
   fc.record({ type: type('stepFailed'), failure, retryAt: fc.option(at, { nil: undefined }), at }),
   fc.record({

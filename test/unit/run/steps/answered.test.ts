@@ -78,7 +78,10 @@ test('F59 only exits without a result in a row count together, and not by the wa
   for (const said of [emptyExit, emptyExit, stillRunning, emptyExit]) {
     const client = { describe: () => Promise.resolve(said) } as unknown as AssessmentClient;
     const deps = { clientFor: () => client, clock, firstSeen };
-    const { withoutOutcomeMs = NaN } = await poll(runOf.running as RunIn<'running'>, deps as unknown as StepDeps);
+    const { withoutOutcomeMs = NaN } = await poll(
+      runOf.running as RunIn<'running'>,
+      deps as unknown as StepDeps,
+    );
     seconds.push(Math.floor(withoutOutcomeMs / 1_000));
     clock.advance(1_000);
     clock.moveWall(99_000);

@@ -75,7 +75,9 @@ test('F30 a file that differed only while it was packed is packed again, and omi
   assert.equal(isAsPacked, false);
   const [last] = prepared;
   assert.deepEqual(pathsOf(last?.selection.files), ['a']);
-  assert.deepEqual(last?.selection.excluded, [{ path: 'b', reason: { kind: 'unreadable', code: 'changed' } }]);
+  assert.deepEqual(last?.selection.excluded, [
+    { path: 'b', reason: { kind: 'unreadable', code: 'changed' } },
+  ]);
   const end = await checkPacked(prepared, packed(['a']), steps, { ...progress, packings: maxPackings + 1 });
   assert.ok(end.isAsPacked);
 });

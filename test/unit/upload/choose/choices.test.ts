@@ -116,7 +116,7 @@ test('lines are appended to an ignore file once, and can be removed from any pos
 const leaving = { isUploaded: false, isIgnored: false };
 const sending = { isUploaded: true, isIgnored: false };
 
-function excluded(choices: PathChoices, ...paths: string[]): string[] {
+function excludedOf(choices: PathChoices, ...paths: string[]): string[] {
   return paths.filter(excluding(choices));
 }
 
@@ -139,7 +139,7 @@ test('the last choice counts for a path and what is below it, and later files of
     ['-src/a -src/ +src/', 'src/a src/b', 'src/a'],
   ];
   for (const [steps, paths, expected] of cases)
-    assert.equal(excluded(choose(steps), ...paths.split(' ')).join(' '), expected, steps);
+    assert.equal(excludedOf(choose(steps), ...paths.split(' ')).join(' '), expected, steps);
   assert.deepEqual(includedBy(choose('-src/ *src/own.log')), ['src/own.log']);
   assert.deepEqual(choose('*build/'), { 'build/': 'include' });
   for (const undone of ['-a +a', '*build/ -build/']) assert.deepEqual(choose(undone), {}, undone);
@@ -162,8 +162,8 @@ test('excluding a path overrides choices below it, and undoing restores them', (
     'dist/': 'exclude',
     'lib/x': 'exclude',
   });
-  const firstSeen = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
-  assert.deepEqual(withoutExcluded(firstSeen, ['dist/', 'lib/x'], before), {
+  const later = withChosen(withChosen(excluded, 'b', leaving), 'dist/b', leaving);
+  assert.deepEqual(withoutExcluded(later, ['dist/', 'lib/x'], before), {
     ...before,
     b: 'exclude',
     'dist/b': 'exclude',
@@ -171,17 +171,17 @@ test('excluding a path overrides choices below it, and undoing restores them', (
   const known = withChosen({}, 'a', leaving);
   assert.deepEqual(withoutExcluded(withExcluded(known, ['a']), ['a'], known), known);
   const again = withExcluded(excluded, ['dist/a']);
-  assert.deepEqual(excluded(withoutExcluded(again, ['dist/', 'lib/x'], before), 'dist/a', 'dist/b'), [
+  assert.deepEqual(excludedOf(withoutExcluded(again, ['dist/', 'lib/x'], before), 'dist/a', 'dist/b'), [
     'dist/a',
   ]);
 });
 
 test('files named like members of Object.prototype are chosen like others', () => {
   for (const path of ['constructor', '__proto__']) {
-    assert.deepEqual(excluded({}, path), []);
+    assert.deepEqual(excludedOf({}, path), []);
     const left = JSON.parse(JSON.stringify(withChosen({}, path, leaving))) as PathChoices;
-    assert.deepEqual(excluded(left, path, 'x'), [path]);
-    assert.deepEqual(excluded(withChosen(left, path, sending), path), []);
+    assert.deepEqual(excludedOf(left, path, 'x'), [path]);
+    assert.deepEqual(excludedOf(withChosen(left, path, sending), path), []);
     assert.deepEqual(includedBy(withChosen({}, path, { isUploaded: true, isIgnored: true })), [path]);
   }
 });

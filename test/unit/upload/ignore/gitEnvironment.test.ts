@@ -5,7 +5,10 @@ import { paths, sameAsGit } from '../selecting.ts';
 import { type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 
 /** A repository with rules that exclude `secret`, configured only by the environment. */
-function surrounded(t: TestContext, envOf: (rules: string, home: string) => Record<string, string>): TestTree {
+function surrounded(
+  t: TestContext,
+  envOf: (rules: string, home: string) => Record<string, string>,
+): TestTree {
   const tree = testTree(t);
   plantRepository(tree.root);
   plant(tree.root, { open: '', secret: '', 'Logs/one': '', '.gitignore': 'logs/\n' });

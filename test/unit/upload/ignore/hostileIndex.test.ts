@@ -6,7 +6,11 @@ import { git, named } from '../tracking.ts';
 import { makeLocation, plant, type TestTree } from '../trees.ts';
 
 /** A repository that tracks many files, most of which are not on disk. */
-function tracking(after: Parameters<Work['prepare']>[0], paths: readonly string[], version: string): TestTree {
+function tracking(
+  after: Parameters<Work['prepare']>[0],
+  paths: readonly string[],
+  version: string,
+): TestTree {
   const at = makeLocation();
   after(() => at.remove());
   git(at, ['init', '-q']);

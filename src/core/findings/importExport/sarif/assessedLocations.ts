@@ -1,7 +1,7 @@
 import type { Region } from 'sarif';
 import { splitLines } from '../../drift/lineText.ts';
 import type { Location } from '../../finding.ts';
-import { readAsUploaded } from '../../location/sentFiles.ts';
+import { readAsUploaded } from '../../location/uploadedFiles.ts';
 import { localLocationOf, uploadedFileOf, type ShownFinding } from '../../shownFinding.ts';
 
 /** `folder` is as the run's target names it, and `path` is relative to it. */
@@ -26,7 +26,9 @@ export async function readAssessedLocations(
     shown.finding.locations.flatMap((location, at) => {
       // Without a uploaded file, there is one here if it is not known what was uploaded, or if a user mapped its path.
       const file = shown.uploaded[at] ?? localLocationOf(location, shown);
-      return file === undefined ? [] : [{ location, file, run: shown.run.id, uploaded: uploadedFileOf(location, shown) }];
+      return file === undefined
+        ? []
+        : [{ location, file, run: shown.run.id, uploaded: uploadedFileOf(location, shown) }];
     }),
   );
   const byFile = Map.groupBy(all, ({ run, file }) => [run, file.folder, file.path].join('\0'));
@@ -43,7 +45,8 @@ export async function readAssessedLocations(
     } of inFile) {
       const { startLine } = location;
       const isInText = startLine !== undefined && startLine <= lines.length;
-      const region = startLine === undefined ? undefined : toRegion(startLine, location, isInText ? lines : []);
+      const region =
+        startLine === undefined ? undefined : toRegion(startLine, location, isInText ? lines : []);
       const hash = isInText ? hashes.get(startLine) : undefined;
       assessed.set(location, { folder, path, sha256: uploaded?.sha256, region, hash });
     }

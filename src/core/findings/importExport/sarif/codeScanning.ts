@@ -1,7 +1,7 @@
 import type { Log, Region } from 'sarif';
 import { type Run, runIdOf } from '../../../run/state/run.ts';
 import { mainLocationsOf, type Location } from '../../finding.ts';
-import { readUploaded } from '../../location/sentFiles.ts';
+import { readUploaded } from '../../location/uploadedFiles.ts';
 import type { DetailedFinding, ShownFinding, ShownRun } from '../../shownFinding.ts';
 import { isClosed, needsNote } from '../../triage/triage.ts';
 import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
@@ -54,7 +54,10 @@ export function toCodeScanning(
   const { folders, uri, commit } = repository;
   const inMainFile: Location = { path: mainFile.path };
   const locations = new Map([...assessed, [inMainFile, mainFile]]);
-  const mains = new Set([inMainFile, ...listed.flatMap(({ finding }) => mainLocationsOf(finding).slice(0, 1))]);
+  const mains = new Set([
+    inMainFile,
+    ...listed.flatMap(({ finding }) => mainLocationsOf(finding).slice(0, 1)),
+  ]);
   const locate = (location: Location) => {
     const found = locations.get(location);
     const artifactLocation = locationIn(folders, found);

@@ -10,7 +10,7 @@ import {
   type TextReader,
   textReaders,
   keptPath,
-} from '../../../../src/core/findings/location/sentFiles.ts';
+} from '../../../../src/core/findings/location/uploadedFiles.ts';
 import { readSaved, resultName } from '../../../../src/core/findings/result/resultFile.ts';
 import { saveResult } from '../../../../src/core/findings/result/readResult.ts';
 import type { ArchiveFormat } from '../../../../src/core/upload/archive/packing.ts';
@@ -49,7 +49,8 @@ async function send(t: TestContext, format: ArchiveFormat) {
 for (const format of ['tar_gz', 'zip'] as const) {
   test(`the sent text of files with findings is stored, from a ${format} if they changed since`, async (t) => {
     const uploaded = await send(t, format);
-    for (const name of Object.keys(files)) await writeFile(path.join(uploaded.folder, name), 'edited since\n');
+    for (const name of Object.keys(files))
+      await writeFile(path.join(uploaded.folder, name), 'edited since\n');
     await uploaded.save();
     for (const [name, text] of Object.entries(files)) {
       assert.equal(await uploaded.kept(name), pointedAt.includes(name) ? text : undefined, name);
@@ -104,7 +105,8 @@ test('names of stored files cannot leave their folder', () => {
 test('a uploaded file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
   const { run, folder, runFolder, save } = await send(t, 'tar_gz');
   const uploaded = (await readUploadedFiles(run, 0, runFolder))?.get('src/orders.js');
-  const asUploaded = async (): Promise<string | undefined> => (await readAsUploaded(runFolder, uploaded!))?.toString();
+  const asUploaded = async (): Promise<string | undefined> =>
+    (await readAsUploaded(runFolder, uploaded!))?.toString();
   const inCommit = (committed: string): string | undefined =>
     asUploadedIn(Buffer.from(committed), uploaded!)?.toString();
   const text = files['src/orders.js']!;

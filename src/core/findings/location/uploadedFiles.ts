@@ -191,7 +191,11 @@ async function readWhole(fd: number, size: number, reader: TextReader): Promise<
   return content;
 }
 
-async function readIfUploaded(folder: string, path: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
+async function readIfUploaded(
+  folder: string,
+  path: string,
+  uploaded: UploadedFile,
+): Promise<Buffer | undefined> {
   const content = await readTextBelow(folder, path, uploaded.bytes);
   return content && isUploaded(content, uploaded) ? content : undefined;
 }
@@ -265,8 +269,8 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
 
 function markedEncodingOf(content: Buffer): string | undefined {
   if (content.length < 2) return undefined;
-  const fileStamp = content.readUInt16BE(0);
-  return fileStamp === 0xfeff ? 'utf-16be' : fileStamp === 0xfffe ? 'utf-16le' : undefined;
+  const byteOrderMark = content.readUInt16BE(0);
+  return byteOrderMark === 0xfeff ? 'utf-16be' : byteOrderMark === 0xfffe ? 'utf-16le' : undefined;
 }
 
 /** Where the Encoding Standard has another name than VS Code. */
