@@ -8,7 +8,10 @@ import type { Surfaces } from './extension.ts';
 import { targetFileSuffix } from './core/workflows/workflow.ts';
 import { lazyView } from './lazyView.ts';
 
-/** Registers empty views and commands at startup. Loads the main part when one is used, or when there are runs. */
+/**
+ * Registers empty views and commands at startup. Loads the main part when one is used, or when
+ * there are runs.
+ */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   let isLoaded = false;
   const load = once(async () => {

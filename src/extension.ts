@@ -44,7 +44,10 @@ import { createPreparation } from './editor/upload/checkAndPack.ts';
 import { sweepSaving } from './editor/upload/saveArchive.ts';
 import { createUploadPreview } from './editor/upload/uploadPreview.ts';
 
-/** The idle status item and the empty views, which the bootstrap registers before this part is loaded. */
+/**
+ * The idle status item and the empty views, which the bootstrap registers before this part is
+ * loaded.
+ */
 export interface Surfaces {
   readonly status: vscode.StatusBarItem;
   readonly runs: Parameters<typeof showRuns>[0];
@@ -53,7 +56,10 @@ export interface Surfaces {
   readonly features: Parameters<typeof createFeaturesView>[0];
 }
 
-/** Wires the extension. Returns its commands and language model tools. `disposables` has what exists, even if this throws. */
+/**
+ * Wires the extension. Returns its commands and language model tools. `disposables` has what
+ * exists, even if this throws.
+ */
 export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
   const { extensionUri, globalState, workspaceState: memory } = context;
   const storage = (name: string): string => join(context.globalStorageUri.fsPath, name);

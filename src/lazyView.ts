@@ -36,8 +36,9 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
       onDidChangeTreeData: changed.event,
       getTreeItem: (element) => filled?.getTreeItem(element) ?? new vscode.TreeItem(''),
       getChildren: async (element) => {
-        // A refresh that reaches VS Code during its first reading repeats the rows of that reading, and shows only the first group with its
-        // children. A refresh after it, or one that replaces it, shows all.
+        // A refresh that reaches VS Code during its first reading repeats the rows of that reading,
+        // and shows only the first group with its children. A refresh after it, or one that
+        // replaces it, shows all.
         if (element === undefined && !isRead) {
           isRead = true;
           changed.fire(undefined);

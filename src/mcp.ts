@@ -41,7 +41,8 @@ async function serve(): Promise<void> {
       annotations: { readOnlyHint: true, openWorldHint: false },
     }))
     .filter(({ name }) => answers.has(name));
-  // oxlint-disable-next-line typescript/no-deprecated -- `McpServer` would add 100 kB, only to build schemas that the manifest has.
+  // oxlint-disable-next-line typescript/no-deprecated -- `McpServer` would add 100 kB, only to
+  // build schemas that the manifest has.
   const server = new Server(
     { name: 'whitebox-assessment', version: manifest.version },
     {
@@ -96,7 +97,8 @@ async function readOptions(): Promise<SavedFolder> {
     throw new Error(
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension>. “Copy MCP Configuration…” in VS Code writes it.',
     );
-  // The target of a link may change. The folder is one that VS Code has opened, in whatever spelling.
+  // The target of a link may change. The folder is one that VS Code has opened, in whatever
+  // spelling.
   const real = await realPath(folder).catch(() => undefined);
   if (real === undefined || !isSameSpelling(real, resolve(folder)))
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);

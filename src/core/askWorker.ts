@@ -32,8 +32,8 @@ export async function waitForExit(exit: Promise<unknown>): Promise<void> {
 }
 
 /**
- * Runs one job in a worker. Throws the worker's error, `limitError`, `notInTime`, `workerCrashed`, or
- * the signal's reason.
+ * Runs one job in a worker. Throws the worker's error, `limitError`, `notInTime`, `workerCrashed`,
+ * or the signal's reason.
  */
 export async function askWorker(
   workerData: unknown,

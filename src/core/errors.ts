@@ -92,7 +92,10 @@ export interface ErrorData {
   readonly actual?: number | undefined;
 }
 
-/** The only error that this extension throws on purpose; its `cause` is the error of the system or the service. */
+/**
+ * The only error that this extension throws on purpose; its `cause` is the error of the system or
+ * the service.
+ */
 export class AssessmentError extends Error {
   override readonly name = 'AssessmentError';
   readonly kind: ErrorKind;
@@ -121,7 +124,8 @@ export function systemCode(error: unknown): string | undefined {
 /** An error of the file system as `diskFull` or `storage`; undefined for any other error. */
 export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
   const code = systemCode(error) ?? '';
-  // Codes with an underscore are Node's, and not about a disk. `UNKNOWN` is Windows' for a share or drive that does not answer.
+  // Codes with an underscore are Node's, and not about a disk. `UNKNOWN` is Windows' for a share or
+  // drive that does not answer.
   if (error instanceof AssessmentError || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });

@@ -33,8 +33,9 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 }
 
 /**
- * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when it resolves; mode 0600. Returns the new `fileStampOf`.
- * `beforeReplacing` may throw, right before the old content goes.
+ * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when
+ * it resolves; mode 0600. Returns the new `fileStampOf`. `beforeReplacing` may throw, right before
+ * the old content goes.
  */
 export async function writeFileAtomic(
   path: string,
@@ -81,7 +82,10 @@ async function untilFree<T>(act: () => Promise<T>, platform = process.platform):
   return act();
 }
 
-/** Renames a file over another, or none. On Windows retries for a while when a program has one of them open. */
+/**
+ * Renames a file over another, or none. On Windows retries for a while when a program has one of
+ * them open.
+ */
 export function replaceFile(
   from: string,
   to: string,
@@ -113,7 +117,10 @@ export async function moveFile(
   await rm(from, { force: true });
 }
 
-/** A mark of a file's version, which differs for a replaced file even within one tick of the file system's clock. Undefined without a file. */
+/**
+ * A mark of a file's version, which differs for a replaced file even within one tick of the file
+ * system's clock. Undefined without a file.
+ */
 export async function fileStampOf(path: string): Promise<string | undefined> {
   const found = await unlessMissing(() => stat(path, { bigint: true }));
   return found && toFileStamp(found);
@@ -133,7 +140,10 @@ export async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() ?? false;
 }
 
-/** Creates a file, mode 0600; false when it exists. For agreement between running processes: not synced. */
+/**
+ * Creates a file, mode 0600; false when it exists. For agreement between running processes: not
+ * synced.
+ */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
   try {
@@ -188,7 +198,10 @@ export async function unlessMissing<T>(
   }
 }
 
-/** The system's code for why a folder cannot be made or written; undefined when it can. Throws for a full disk, which may have room later. */
+/**
+ * The system's code for why a folder cannot be made or written; undefined when it can. Throws for a
+ * full disk, which may have room later.
+ */
 export async function writeProblem(folder: string, platform = process.platform): Promise<string | undefined> {
   try {
     await makePrivateFolder(folder);
@@ -203,7 +216,10 @@ export async function writeProblem(folder: string, platform = process.platform):
   }
 }
 
-/** On Windows, access rights say nothing about a folder: only a file shows whether it can be written. */
+/**
+ * On Windows, access rights say nothing about a folder: only a file shows whether it can be
+ * written.
+ */
 async function writeAndRemove(path: string): Promise<void> {
   await (await open(path, 'wx', 0o600)).close();
   await rm(path, { force: true });
@@ -211,7 +227,10 @@ async function writeAndRemove(path: string): Promise<void> {
 
 const staleMs = 60_000;
 
-/** Removes files of unfinished writes from a folder, and those that are `unused`. A fresh one may be in use, and stays. */
+/**
+ * Removes files of unfinished writes from a folder, and those that are `unused`. A fresh one may be
+ * in use, and stays.
+ */
 export async function sweepTemporary(
   folder: string,
   now: number,
@@ -235,7 +254,10 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
-/** Makes what was written to a file durable, unless its file system cannot: shares and containers refuse. */
+/**
+ * Makes what was written to a file durable, unless its file system cannot: shares and containers
+ * refuse.
+ */
 export async function flush(file: FileHandle): Promise<void> {
   try {
     await file.sync();
@@ -261,7 +283,10 @@ export function toFileStamp({ ino, size, mtimeNs }: { ino: bigint; size: bigint;
   return [ino, size, mtimeNs].join(':');
 }
 
-/** True for an error which says that there is no regular file of a name: nothing, or something else, such as a link. */
+/**
+ * True for an error which says that there is no regular file of a name: nothing, or something else,
+ * such as a link.
+ */
 export function isNoFile(error: unknown): boolean {
   const codes = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO', 'EMLINK'];
   return codes.includes(systemCode(error) ?? '');
@@ -273,11 +298,13 @@ interface ReadLimits {
 }
 
 /**
- * Reads a small file that may be hostile, at most slightly more than `maxBytes` of it; undefined when there is no regular file of that name.
- * Synchronous: a round trip to another thread takes far longer. Throws `sourceUnreadable` when the file cannot be read or is too large.
+ * Reads a small file that may be hostile, at most slightly more than `maxBytes` of it; undefined
+ * when there is no regular file of that name. Synchronous: a round trip to another thread takes far
+ * longer. Throws `sourceUnreadable` when the file cannot be read or is too large.
  */
 export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
-  // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag: they are undefined, which `|` takes for 0.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag: they are
+  // undefined, which `|` takes for 0.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW);
   let fd: number | undefined;
   try {
@@ -311,8 +338,9 @@ function tooLarge(file: string, limit: number): AssessmentError {
 const watchPollMs = 10_000;
 
 /**
- * Calls `onChange` with the name of each entry of a folder that any process makes, removes or touches; undefined means any of them. Where the system
- * does not report changes, calls it with undefined every ten seconds.
+ * Calls `onChange` with the name of each entry of a folder that any process makes, removes or
+ * touches; undefined means any of them. Where the system does not report changes, calls it with
+ * undefined every ten seconds.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;

@@ -1,11 +1,16 @@
 import { AssessmentError } from './errors.ts';
 
-/** Counted by commas and brackets. Out of memory, `JSON.parse` ends the process, not only its thread. */
+/**
+ * Counted by commas and brackets. Out of memory, `JSON.parse` ends the process, not only its
+ * thread.
+ */
 const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
 
-/** Throws `malformedFindings` for a text that is not JSON, `findingsTooLarge` for too many values. */
+/**
+ * Throws `malformedFindings` for a text that is not JSON, `findingsTooLarge` for too many values.
+ */
 export function readJson(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, '')).value;

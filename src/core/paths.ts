@@ -6,8 +6,9 @@ import { isMainThread } from 'node:worker_threads';
 import { systemCode } from './errors.ts';
 
 /**
- * Equal for all spellings of an absolute path that the system takes for one: the text to compare paths by, and the key of a path. Windows and most disks
- * of macOS ignore letter case, and macOS how letters are composed. Never used as a path.
+ * Equal for all spellings of an absolute path that the system takes for one: the text to compare
+ * paths by, and the key of a path. Windows and most disks of macOS ignore letter case, and macOS
+ * how letters are composed. Never used as a path.
  */
 export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
@@ -23,7 +24,10 @@ export function isSamePath(one: string | undefined, other: string | undefined): 
 /** By folder: asking the disk for each of 10,000 files would take long. */
 const knownFolders = new Map<string, boolean>();
 
-/** Whether the disk that has the path, or the nearest folder that exists, takes its name in other letter case for the same entry. */
+/**
+ * Whether the disk that has the path, or the nearest folder that exists, takes its name in other
+ * letter case for the same entry.
+ */
 function ignoresCase(path: string): boolean {
   const folder = dirname(path);
   const known = knownFolders.get(folder) ?? asksDisk(path);
@@ -57,7 +61,10 @@ export function atOrBelow(paths: Iterable<string>): (path: string) => boolean {
   return (path) => keys.size > 0 && isIn(pathKey(path));
 }
 
-/** The relative path, with `/`, of a file in a folder; empty for the folder itself, undefined for a file elsewhere. Both paths are absolute. */
+/**
+ * The relative path, with `/`, of a file in a folder; empty for the folder itself, undefined for a
+ * file elsewhere. Both paths are absolute.
+ */
 export function pathInside(
   folder: string,
   file: string,
@@ -81,16 +88,20 @@ function keyOf(names: readonly string[], system: PlatformPath): string {
   return pathKey(`/${names.join('/')}`, platform);
 }
 
-/** Node's two ways: `native` has the system follow the path, the other looks at each part. Replaced in tests. */
+/**
+ * Node's two ways: `native` has the system follow the path, the other looks at each part. Replaced
+ * in tests.
+ */
 interface RealPaths {
   (path: string): string;
   native(path: string): string;
 }
 
 /**
- * The absolute path without links, in the spelling of the disk. Everything that compares real paths gets them from here or from `realPathSync`: on Windows,
- * Node's two ways differ. A mapped drive stays one, since VS Code blocks the UNC path that it stands for. A drive has a capital letter. Throws the system's
- * errors.
+ * The absolute path without links, in the spelling of the disk. Everything that compares real paths
+ * gets them from here or from `realPathSync`: on Windows, Node's two ways differ. A mapped drive
+ * stays one, since VS Code blocks the UNC path that it stands for. A drive has a capital letter.
+ * Throws the system's errors.
  */
 export async function realPath(path: string): Promise<string> {
   // A worker has a thread, and leaves alone the four that the process has for files.

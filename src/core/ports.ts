@@ -47,7 +47,10 @@ export interface Disposable {
 /** The editor's `Event`: disposing the result unsubscribes. */
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
-/** Calls listeners in the order in which they subscribed; an error of one is logged. The owner exposes only `event`. */
+/**
+ * Calls listeners in the order in which they subscribed; an error of one is logged. The owner
+ * exposes only `event`.
+ */
 export class Emitter<T> {
   readonly #log: Logger;
   readonly #listeners = new Set<(value: T) => void>();

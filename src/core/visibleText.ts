@@ -1,9 +1,11 @@
-// Emoji keep what is not drawn by itself: variation selector 16, joiners between emoji, and the tags of a flag.
+// Emoji keep what is not drawn by itself: variation selector 16, joiners between emoji, and the
+// tags of a flag.
 const pictograph = String.raw`\p{ExtPict}(?:\uFE0F|\p{EMod})?`;
 const flag = String.raw`\u{1F3F4}[\u{E0061}-\u{E007A}]{2}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,3}\u{E007F}`;
 const emoji = String.raw`${flag}|${pictograph}(?:\u200D${pictograph})*|[0-9#*]\uFE0F\u20E3`;
-// Zero-width joiner and non-joiner are harmless: Persian and Indic scripts need them, and they reorder nothing.
-// The last two ranges are not drawn; the variation selectors between them are part of ideographs.
+// Zero-width joiner and non-joiner are harmless: Persian and Indic scripts need them, and they
+// reorder nothing. The last two ranges are not drawn; the variation selectors between them are part
+// of ideographs.
 const hidden = String.raw`(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]`;
 const toPeople = new RegExp(`(${emoji})|${hidden}`, 'gu');
 const toAgents = new RegExp(String.raw`(${emoji})|${hidden}|\p{DI}`, 'gu');
@@ -15,7 +17,10 @@ export function visibleText(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toPeople);
 }
 
-/** `visibleText` that also shows what scripts need and nobody sees: to an agent, it could carry a hidden text. */
+/**
+ * `visibleText` that also shows what scripts need and nobody sees: to an agent, it could carry a
+ * hidden text.
+ */
 export function visibleToAgents(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toAgents);
 }
@@ -33,7 +38,10 @@ export function visibleLine(text: string): string {
   return plainLine.test(text) ? text : visibleText(text.replace(/\s+/g, ' ').trim());
 }
 
-/** A file's name or path on one line. White space is kept: it may be the difference between two names. */
+/**
+ * A file's name or path on one line. White space is kept: it may be the difference between two
+ * names.
+ */
 export function visibleName(name: string): string {
   return name.replace(toPeople, (character, kept: string | undefined) => kept ?? escaped(character));
 }
@@ -59,7 +67,10 @@ function escaped(character: string): string {
 // JSON allows these unescaped in a string. Line breaks stay: they are between the values.
 const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 
-/** Indented JSON of the same value, with invisible characters escaped. Undefined where it is nested too deeply. */
+/**
+ * Indented JSON of the same value, with invisible characters escaped. Undefined where it is nested
+ * too deeply.
+ */
 export function toVisibleJson(raw: string): string | undefined {
   return indented(raw)?.replace(invisibleInJson, (character) =>
     Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),

@@ -37,7 +37,10 @@ export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
   );
 }
 
-/** Works at the first call; later calls share the result. After a failure, the next call works again. */
+/**
+ * Works at the first call; later calls share the result. After a failure, the next call works
+ * again.
+ */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
@@ -92,8 +95,9 @@ const maxAnswerMs = 10_000;
 export const maxTransferMs = 120_000;
 
 /**
- * The answer of VS Code or of another extension. Throws `noAnswer` with the `subject` (its name) after `maxMs`, and the signal's reason. The work
- * itself can't be stopped: a late answer is lost, and a late failure is ignored.
+ * The answer of VS Code or of another extension. Throws `noAnswer` with the `subject` (its name)
+ * after `maxMs`, and the signal's reason. The work itself can't be stopped: a late answer is lost,
+ * and a late failure is ignored.
  */
 export async function answerOf<T>(
   work: PromiseLike<T>,

@@ -80,8 +80,9 @@ const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 type Handler = (...args: unknown[]) => unknown;
 
 /**
- * What each command of the manifest does. A handler finds out what it is about: the clicked row, the selection, or what a user picks. Then it calls
- * one function of its topic's folder. `runCommand` shows its errors. Commands about findings are in `findings/findingCommands`.
+ * What each command of the manifest does. A handler finds out what it is about: the clicked row,
+ * the selection, or what a user picks. Then it calls one function of its topic's folder.
+ * `runCommand` shows its errors. Commands about findings are in `findings/findingCommands`.
  */
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
@@ -111,7 +112,8 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
     pickShownRun(deps, artifact, title);
 
   const handlers: Readonly<Record<string, Handler>> = {
-    // VS Code passes the focused row to commands in a view's title, too. So commands for one run have separate ids.
+    // VS Code passes the focused row to commands in a view's title, too. So commands for one run
+    // have separate ids.
     'whitebox.signIn': () => signIn(accounts),
     'whitebox.signInForRun': (node) =>
       signInForRun(accounts, clickedRun(node) ?? runs.all().find(needsToken)),
@@ -255,7 +257,10 @@ function needsTrust({ enablement }: { readonly enablement?: string }): boolean {
   return enablement?.includes('isWorkspaceTrusted') ?? false;
 }
 
-/** Throws `restricted` in Restricted Mode, because keys, links and tasks run commands that menus disable. */
+/**
+ * Throws `restricted` in Restricted Mode, because keys, links and tasks run commands that menus
+ * disable.
+ */
 function trusted(handler: Handler): Handler {
   return (...args) => {
     if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');

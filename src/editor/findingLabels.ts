@@ -59,7 +59,9 @@ export function triageLabel(state: TriageState): string {
   }[state];
 }
 
-/** Includes the last day of an acceptance, and whether an agent or the tool decided; not the note. */
+/**
+ * Includes the last day of an acceptance, and whether an agent or the tool decided; not the note.
+ */
 export function decisionLabel(decision: TriageDecision): string {
   const { state, until, via } = decision;
   const day = until === undefined ? '' : untilLabel(until);
@@ -138,7 +140,10 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : t('only a small part, because VS Code doesn’t know its format. “Show Raw JSON” shows all of it.');
 }
 
-/** Whether the file of a location is here, and how its code has changed. Only the first locations of a finding are looked up. */
+/**
+ * Whether the file of a location is here, and how its code has changed. Only the first locations of
+ * a finding are looked up.
+ */
 export function locationStateLabel(location: Location, shown: ShownFinding): string | undefined {
   const here = localLocationOf(location, shown);
   if (here !== undefined) return driftLabel(here);

@@ -11,7 +11,10 @@ export interface Folder {
   readonly name: string;
 }
 
-/** By default, a user picks among the workspace folders; undefined if they cancel. Throws `noFolder`, `notAFolder`. */
+/**
+ * By default, a user picks among the workspace folders; undefined if they cancel. Throws
+ * `noFolder`, `notAFolder`.
+ */
 export async function pickFolders(
   chosen: readonly Folder[] | undefined,
   title: string,
@@ -40,7 +43,10 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/** The folders of a run to retry. Throws `folderNotOpen`: a user's choices are stored with the workspace, so the folder must be open. */
+/**
+ * The folders of a run to retry. Throws `folderNotOpen`: a user's choices are stored with the
+ * workspace, so the folder must be open.
+ */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -112,7 +118,10 @@ interface GitExtension {
   getAPI(version: 1): GitApi;
 }
 
-/** The answer about a document or file, which other extensions may provide or take part in saving; throws `noAnswer`. */
+/**
+ * The answer about a document or file, which other extensions may provide or take part in saving;
+ * throws `noAnswer`.
+ */
 export function answerAbout<T>(
   uri: vscode.Uri,
   work: PromiseLike<T>,
@@ -139,14 +148,20 @@ export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/** The API of VS Code's git extension; undefined where it is disabled, as in Restricted Mode. Throws `noAnswer`. */
+/**
+ * The API of VS Code's git extension; undefined where it is disabled, as in Restricted Mode. Throws
+ * `noAnswer`.
+ */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));
   return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
-/** The repositories that `look` returns by their roots, once VS Code's git extension has found and read them. Throws `noAnswer`. */
+/**
+ * The repositories that `look` returns by their roots, once VS Code's git extension has found and
+ * read them. Throws `noAnswer`.
+ */
 export async function whenRead(
   git: GitApi,
   repositories: () => ReadonlyMap<string, GitRepository>,
@@ -176,7 +191,10 @@ export async function whenRead(
   }
 }
 
-/** The repository of a folder in VS Code's git extension, which knows none in Restricted Mode, or while it does not answer. */
+/**
+ * The repository of a folder in VS Code's git extension, which knows none in Restricted Mode, or
+ * while it does not answer.
+ */
 export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
   try {
     return (await gitApi())?.getRepository(folder) ?? undefined;

@@ -24,7 +24,10 @@ export function readRawDestination(): Destination {
   return { baseUrl: typed('baseUrl'), organizationId: typed('organizationId') };
 }
 
-/** Writes to the user's settings. Throws `badSetting` with VS Code's message if the file can't be written, for example because of a syntax error. */
+/**
+ * Writes to the user's settings. Throws `badSetting` with VS Code's message if the file can't be
+ * written, for example because of a syntax error.
+ */
 export async function writeDestination(destination: Destination): Promise<void> {
   const settings = vscode.workspace.getConfiguration('whitebox');
   try {
@@ -42,7 +45,10 @@ const atLeastOneSchema = z.number().check(z.minimum(1));
 const notificationsSchema = z.enum(['all', 'attention', 'none']);
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
-/** Throws `badSetting` for an invalid value of any setting of a run, even one that is read later with a fallback (docs/api.md, section 8). */
+/**
+ * Throws `badSetting` for an invalid value of any setting of a run, even one that is read later
+ * with a fallback (docs/api.md, section 8).
+ */
 export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
   checkedUserValue('runs.retainLocalDays', atLeastOneSchema);
@@ -60,7 +66,10 @@ export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   };
 }
 
-/** The lists of user, workspace and folder all apply. VS Code would let a repository's list replace the user's and so widen the upload. */
+/**
+ * The lists of user, workspace and folder all apply. VS Code would let a repository's list replace
+ * the user's and so widen the upload.
+ */
 function excludeLists(settings: vscode.WorkspaceConfiguration): string[][] {
   const found = settings.inspect<unknown>('archive.exclude');
   return [found?.globalValue ?? found?.defaultValue, found?.workspaceValue, found?.workspaceFolderValue]
@@ -114,8 +123,9 @@ export function readDisplaySettings() {
 }
 
 /**
- * The user's value or the manifest's default, never a workspace's: such a setting decides where code and tokens go, what is executed, or what is
- * hidden. The manifest's scope says the same, but an editor may ignore it.
+ * The user's value or the manifest's default, never a workspace's: such a setting decides where
+ * code and tokens go, what is executed, or what is hidden. The manifest's scope says the same, but
+ * an editor may ignore it.
  */
 function userValue(key: string): unknown {
   const found = inspected(key);

@@ -56,7 +56,10 @@ interface Question {
   readonly dismiss?: string;
 }
 
-/** Enter gives the first answer. Undefined if the user dismisses the dialog. False answers are not offered. */
+/**
+ * Enter gives the first answer. Undefined if the user dismisses the dialog. False answers are not
+ * offered.
+ */
 export async function askInDialog<T extends string>(
   { question, detail = '', icon = 'warning', dismiss }: Question,
   ...answers: readonly (T | false)[]
@@ -78,7 +81,10 @@ export async function askInDialog<T extends string>(
   return titles.find((title) => title === chosen?.title);
 }
 
-/** One line that is safe in a notification, where VS Code would make `[x](command:…)` a link that runs the command. */
+/**
+ * One line that is safe in a notification, where VS Code would make `[x](command:…)` a link that
+ * runs the command.
+ */
 export function plainLine(text: string): string {
   return visibleLine(text).replaceAll('](', ']\u2060(');
 }

@@ -26,7 +26,10 @@ const poolBytes = 4 << 20;
 const repeated = 0.3;
 const extensions = ['ts', 'ts', 'ts', 'js', 'go', 'py', 'java', 'css', 'json', 'md'];
 
-/** Fills an empty folder with invented sources, always the same for one size. Returns the bytes of the selected files. */
+/**
+ * Fills an empty folder with invented sources, always the same for one size. Returns the bytes of
+ * the selected files.
+ */
 export function makeCorpus(root: string, size: CorpusSize): number {
   const random = randomOf(size.files);
   const pool = Buffer.from(inventText(random));

@@ -1,5 +1,7 @@
-// `npm run bench [-- --big] [--pairs N] [--only activation,folders,start,upload,secrets,findings,opened,trend,mcp,blocks,matching,reports]`: ours
-// against the native tools, in one run, on folders it makes. Ratios carry over to other machines, times do not. Exits 1 when a target is missed.
+// `npm run bench [-- --big] [--pairs N] [--only
+// activation,folders,start,upload,secrets,findings,opened,trend,mcp,blocks,matching,reports]`: ours
+// against the native tools, in one run, on folders it makes. Ratios carry over to other machines,
+// times do not. Exits 1 when a target is missed.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -18,7 +18,10 @@ export interface Packed {
   readonly bytes: number;
 }
 
-/** Peers for a folder. Its content is committed, packed as a clone would be, in a repository that lies in `scratch`, so that the folder's own stays as it is. */
+/**
+ * Peers for a folder. Its content is committed, packed as a clone would be, in a repository that
+ * lies in `scratch`, so that the folder's own stays as it is.
+ */
 export function peersFor(root: string, scratch: string): Peers {
   const gitDir = join(scratch, 'git');
   const list = join(scratch, 'list');

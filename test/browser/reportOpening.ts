@@ -46,7 +46,9 @@ export async function openReport({ page, post }: ReportPage, markdown: string): 
   return { readyMs, firstMs, wholeMs, longestTaskMs };
 }
 
-/** An invented report of about this many characters, with code, tables and lists in every finding. */
+/**
+ * An invented report of about this many characters, with code, tables and lists in every finding.
+ */
 export function largeReport(chars: number): string {
   const parts = ['# Large report\n\nInvented.\n'];
   let length = 0;

@@ -82,7 +82,10 @@ export interface ReportPageOptions {
   readonly state?: unknown;
 }
 
-/** Opens the built report view, under the very policy that the extension gives it, with a stub of VS Code's API. */
+/**
+ * Opens the built report view, under the very policy that the extension gives it, with a stub of VS
+ * Code's API.
+ */
 async function openReportPage(
   browser: TestBrowser,
   bundle: ReportBundle,
@@ -164,7 +167,9 @@ async function openReportPage(
   };
 }
 
-/** A browser and the built view, created by the first test that runs and disposed after the last. */
+/**
+ * A browser and the built view, created by the first test that runs and disposed after the last.
+ */
 export interface ReportStage {
   withPage(options: ReportPageOptions, use: (view: ReportPage) => Promise<void>): Promise<void>;
   browser(): Promise<TestBrowser>;
@@ -259,7 +264,10 @@ async function readThemes(): Promise<Themes> {
   return JSON.parse(await readFile(file, 'utf8')) as Themes;
 }
 
-/** Runs in the page before anything else: VS Code's API, and its theme as custom properties of the root element. */
+/**
+ * Runs in the page before anything else: VS Code's API, and its theme as custom properties of the
+ * root element.
+ */
 function hostStub(theme: Theme, state: unknown): string {
   return `{
     const theme = ${JSON.stringify(theme)};

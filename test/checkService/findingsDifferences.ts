@@ -29,7 +29,10 @@ function textPaths(isAsked: (kind: BlockKind) => boolean): readonly KeyPath[] {
 
 const NEEDED = ['title', 'severity', 'description', 'file', 'start line'];
 
-/** Compares a published findings schema with our reader: what each property is read as, and what is unread or missing. */
+/**
+ * Compares a published findings schema with our reader: what each property is read as, and what is
+ * unread or missing.
+ */
 export function findingsDifferences(
   schema: Schema,
   needed: readonly string[] = NEEDED,

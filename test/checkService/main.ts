@@ -1,6 +1,7 @@
 /**
- * `npm run check-service -- BASE_URL`: the service's own OpenAPI description and artifact schemas against what we send, rely on and read; exits 1
- * when there is a difference. Only documents are fetched; `WHITEBOX_TOKEN`, when it is set, is sent with them.
+ * `npm run check-service -- BASE_URL`: the service's own OpenAPI description and artifact schemas
+ * against what we send, rely on and read; exits 1 when there is a difference. Only documents are
+ * fetched; `WHITEBOX_TOKEN`, when it is set, is sent with them.
  */
 import * as z from 'zod/mini';
 import { toBaseUrl } from '../../src/core/api/address.ts';
@@ -14,7 +15,10 @@ const features = z.array(z.looseObject({ name: z.string() }));
 const pairs = z.array(z.looseObject({}));
 const scanProgress = z.looseObject({ completed: pairs, skipped: pairs });
 
-/** The JSON artifacts of each workflow beside its findings, and what of them the API reference promises (section 2.4). */
+/**
+ * The JSON artifacts of each workflow beside its findings, and what of them the API reference
+ * promises (section 2.4).
+ */
 const artifacts: Readonly<Record<WorkflowId, Readonly<Record<string, z.ZodMiniType>>>> = {
   'blackbox-assessment': { features, scan_progress: scanProgress },
   'blackbox-crawl': { features },

@@ -67,7 +67,10 @@ function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, loc
   return [`${location}: ours is ${[...own].join('|')}, theirs ${[...other].join('|')}`];
 }
 
-/** Bounds that are tighter on the receiving side. A service without bounds on what it sends is trusted. */
+/**
+ * Bounds that are tighter on the receiving side. A service without bounds on what it sends is
+ * trusted.
+ */
 function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, location: string): string[] {
   const isRequest = direction === 'request';
   const [given, taken] = isRequest ? [ours, theirs] : [theirs, ours];

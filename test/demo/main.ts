@@ -1,5 +1,6 @@
-// `npm run demo`: a real VS Code on a vulnerable sample workspace, signed in to the assessment service on loopback.
-// `npm run demo -- --headless [--out FOLDER]` plays the whole job by itself and exits 0 only if all of it happened.
+// `npm run demo`: a real VS Code on a vulnerable sample workspace, signed in to the assessment
+// service on loopback. `npm run demo -- --headless [--out FOLDER]` plays the whole job by itself
+// and exits 0 only if all of it happened.
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -37,7 +38,8 @@ async function end(code?: number): Promise<never> {
 }
 
 async function stayOpen(): Promise<void> {
-  // A user's own browser has no secret of ours: the token comes from the token command, as short-lived ones do.
+  // A user's own browser has no secret of ours: the token comes from the token command, as
+  // short-lived ones do.
   stage = await setStage({ application: true, service: { runDurationMs }, settings: signedIn });
   console.log(`\nOpen  ${stage.server.urlFor({ folder: stage.folder })}`);
   console.log('Then: F1, "Whitebox: Start Assessment…". The service is', stage.service.baseUrl);

@@ -8,7 +8,10 @@ export interface Frame {
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Joins pictures of one size into an animated PNG that repeats. Browsers play it; a program that can’t shows the first picture. */
+/**
+ * Joins pictures of one size into an animated PNG that repeats. Browsers play it; a program that
+ * can’t shows the first picture.
+ */
 export function toMovingPicture(frames: readonly Frame[]): Buffer {
   const parts: Buffer[] = [];
   let header: Buffer | undefined;

@@ -2,7 +2,10 @@ import { targetFile, type Stage } from '../e2e/stage.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import type { Audience } from './playJob.ts';
 
-/** Plays crawl, choice, assessment and findings of the live application in the open window of a signed-in user. */
+/**
+ * Plays crawl, choice, assessment and findings of the live application in the open window of a
+ * signed-in user.
+ */
 export async function playBlackbox(stage: Stage, { step, picture, running }: Audience): Promise<void> {
   const workbench = stage.workbench();
   const { application } = stage;

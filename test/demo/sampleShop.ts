@@ -26,7 +26,10 @@ const nouns = words(`
   delivery discount invoice item label limit order page parcel payment point price product quantity rate reason receipt
   refund region result route seller shelf size state stock street supplier tax total unit user variant voucher weight`);
 
-/** The sample workspace with an invented shop beside it, so that the question has the numbers of a real project. */
+/**
+ * The sample workspace with an invented shop beside it, so that the question has the numbers of a
+ * real project.
+ */
 export async function makeLargerShop(scratch: string): Promise<string> {
   const shop = await makeSampleWorkspace(path.join(scratch, 'shop'));
   const random = seededNumbers(7);
@@ -50,7 +53,10 @@ function seededNumbers(seed: number): () => number {
   };
 }
 
-/** Functions of different words and numbers: the same function again and again would pack much smaller than source does. */
+/**
+ * Functions of different words and numbers: the same function again and again would pack much
+ * smaller than source does.
+ */
 function inventedModule(part: string, random: () => number): string {
   const one = (some: readonly string[]): string => some[Math.floor(random() * some.length)] ?? '';
   const capital = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
@@ -66,7 +72,10 @@ function inventedModule(part: string, random: () => number): string {
   return functions.join('\n');
 }
 
-/** What an assessment of the sample files finds: each location is a finding, and the first one has an attack path. */
+/**
+ * What an assessment of the sample files finds: each location is a finding, and the first one has
+ * an attack path.
+ */
 export async function findingsForPictures(shop: string): Promise<string> {
   const files = (await readdir(shop, { recursive: true })).filter((file) =>
     /^(src|public|tools)\/[\w.]+$/.test(file),

@@ -1,5 +1,6 @@
-// `npm run screenshots`: plays the whole job once and leaves the pictures of README and the walkthrough: stills in the light and
-// the dark theme, and the moving picture. Everything in them is invented: the shop, its findings, times, and addresses.
+// `npm run screenshots`: plays the whole job once and leaves the pictures of README and the
+// walkthrough: stills in the light and the dark theme, and the moving picture. Everything in them
+// is invented: the shop, its findings, times, and addresses.
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { screenshotFolder } from '../host/workbench.ts';

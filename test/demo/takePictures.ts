@@ -131,7 +131,10 @@ function themeName(theme: Theme): string {
   return `Default ${theme} Modern`;
 }
 
-/** Changes the settings of the machine, which override those of the user; those of the folder would be uploaded. */
+/**
+ * Changes the settings of the machine, which override those of the user; those of the folder would
+ * be uploaded.
+ */
 async function showTheme(stage: Stage, theme: Theme): Promise<void> {
   const file = path.join(stage.storage, '../../../Machine/settings.json');
   const settings = JSON.parse(await readFile(file, 'utf8')) as object;
@@ -140,7 +143,10 @@ async function showTheme(stage: Stage, theme: Theme): Promise<void> {
   await stage.workbench().page.locator(shown).waitFor();
 }
 
-/** Hides what belongs to the host of the tests, and widens the side bar so that longer texts are not cut off. */
+/**
+ * Hides what belongs to the host of the tests, and widens the side bar so that longer texts are not
+ * cut off.
+ */
 async function prepareWindow({ page }: Workbench): Promise<void> {
   const ofHost = ['.letterpress', '[id*="keyboardLayout" i]', '[id*="forwardedPorts" i]'];
   await page.addStyleTag({ content: `${ofHost.join()} { display: none !important; }` });

@@ -14,7 +14,10 @@ export interface OfFile {
   readonly stage: Stage;
 }
 
-/** A test with a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in order and build on each other. */
+/**
+ * A test with a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in
+ * order and build on each other.
+ */
 export const test = base.extend<OfTest, OfFile>({
   windows: [false, { option: true, scope: 'worker' }],
   stageOptions: [{}, { option: true, scope: 'worker' }],

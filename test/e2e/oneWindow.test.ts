@@ -111,7 +111,8 @@ test('several findings are triaged at once by keyboard, with a reason, and undon
   workbench,
 }) => {
   await workbench.expandAll('Findings');
-  // An opening editor takes the focus and closes an open menu. A click on a row that is rendered again is lost.
+  // An opening editor takes the focus and closes an open menu. A click on a row that is rendered
+  // again is lost.
   await eventually(
     async () => {
       await workbench.treeRowClick('Findings', 'Weak hash function');

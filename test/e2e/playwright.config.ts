@@ -6,7 +6,10 @@ const root = path.resolve(import.meta.dirname, '../..');
 const results = path.join(root, 'test-results');
 const failed = path.join(results, 'failed');
 
-/** The web workbench sometimes starts its extension host twice, and then shows nothing that the first one registered. The closing lines name what passed so. */
+/**
+ * The web workbench sometimes starts its extension host twice, and then shows nothing that the
+ * first one registered. The closing lines name what passed so.
+ */
 const retries = 1;
 
 export default defineConfig<object, OfFile>({
@@ -36,7 +39,8 @@ export default defineConfig<object, OfFile>({
   workers: 2,
   timeout: 300_000,
   reporter: [['list'], ['json', { outputFile: path.join(results, 'results.json') }]],
-  // Failures have a screenshot of every window and a trace; screenshots of every step would take longer than the tests.
+  // Failures have a screenshot of every window and a trace; screenshots of every step would take
+  // longer than the tests.
   use: {
     screenshot: 'only-on-failure',
     trace: { mode: 'retain-on-failure', snapshots: false, screenshots: false },

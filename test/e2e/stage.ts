@@ -16,7 +16,10 @@ import { packageExtension } from '../tools/package.ts';
 import { type AssessmentService, startService } from '../service/assessmentService.ts';
 import { inventedShop } from '../service/blackbox/inventedShop.ts';
 
-/** Everything an e2e test needs: service, VS Code with the packaged extension, and a folder to assess. */
+/**
+ * Everything an e2e test needs: service, VS Code with the packaged extension, and a folder to
+ * assess.
+ */
 export interface Stage {
   readonly service: AssessmentService;
   readonly server: VsCodeServer;
@@ -56,7 +59,10 @@ export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
 
 export const targetFile = 'shop.blackbox.json';
 
-/** Names an environment variable: a folder with the packaged extension installed, for every stage to copy instead of installing it again. */
+/**
+ * Names an environment variable: a folder with the packaged extension installed, for every stage to
+ * copy instead of installing it again.
+ */
 export const installedVariable = 'INSTALLED_EXTENSIONS';
 
 export async function installPackaged(extensionsDir: string): Promise<void> {
@@ -98,7 +104,8 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   let browser: TestBrowser | undefined;
   let workbench: Workbench | undefined;
   const closeWindows = async (): Promise<void> => {
-    // Leaving a page ends its extension host; closing the browser leaves it waiting for a reconnection.
+    // Leaving a page ends its extension host; closing the browser leaves it waiting for a
+    // reconnection.
     for (const page of browser?.context.pages() ?? []) await page.goto('about:blank');
     await browser?.dispose();
     browser = undefined;
@@ -190,7 +197,9 @@ export async function signIn(
   await workbench.answer(token);
 }
 
-/** Starts an assessment, agrees to the upload, and waits until the Runs view shows it as running. */
+/**
+ * Starts an assessment, agrees to the upload, and waits until the Runs view shows it as running.
+ */
 export async function startAssessment(stage: Stage): Promise<void> {
   const workbench = stage.workbench();
   const before = stage.service.runs().length;

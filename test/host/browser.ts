@@ -5,7 +5,10 @@ import { prepareBrowser } from './chromium.ts';
 export interface BrowserOptions {
   /** The browser's profile, with the secrets and state of extensions. */
   readonly profileDir: string;
-  /** VS Code's display language as extensions see it; its own texts stay English without a language pack. */
+  /**
+   * VS Code's display language as extensions see it; its own texts stay English without a language
+   * pack.
+   */
   readonly language?: 'en' | 'ja';
   /** In CSS pixels; by default 1280 by 800. */
   readonly viewport?: { readonly width: number; readonly height: number };
@@ -37,19 +40,22 @@ export async function launchBrowser(options: BrowserOptions): Promise<TestBrowse
       return route.abort('blockedbyclient');
     },
   );
-  // Only watched: Playwright's routeWebSocket puts its own WebSocket into every page, and with it the workbench's connection
-  // delivered damaged messages now and then. The switch below keeps sockets from leaving.
+  // Only watched: Playwright's routeWebSocket puts its own WebSocket into every page, and with it
+  // the workbench's connection delivered damaged messages now and then. The switch below keeps
+  // sockets from leaving.
   context.on('page', (page) => {
     page.on('websocket', (socket) => {
       if (!isLoopback(new URL(socket.url()))) blockedRequests.push(socket.url());
     });
   });
-  // SecretStorage encrypts with a key from here; the same profile must get the same one in its next window.
+  // SecretStorage encrypts with a key from here; the same profile must get the same one in its next
+  // window.
   const key = createHash('sha256').update(options.profileDir).digest();
   await context.route('**/mint-key', (route) =>
     route.fulfill({ body: key, contentType: 'application/octet-stream' }),
   );
-  // The workbench passes this on to extension hosts as the display language (vscode.env.language, package.nls, l10n).
+  // The workbench passes this on to extension hosts as the display language (vscode.env.language,
+  // package.nls, l10n).
   if (language !== 'en')
     await context.addInitScript(`globalThis._VSCODE_NLS_LANGUAGE = ${JSON.stringify(language)};`);
   return {
@@ -57,7 +63,8 @@ export async function launchBrowser(options: BrowserOptions): Promise<TestBrowse
     blockedRequests,
     newPage: () => context.newPage(),
     dispose: async () => {
-      // Leaving a page ends its extension host; closing the browser leaves it waiting for a reconnection.
+      // Leaving a page ends its extension host; closing the browser leaves it waiting for a
+      // reconnection.
       for (const page of context.pages()) await page.goto('about:blank');
       await context.close();
     },
@@ -72,7 +79,8 @@ const switches: string[] = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Also for requests outside Playwright, such as sockets and service workers: no other host resolves.
+  // Also for requests outside Playwright, such as sockets and service workers: no other host
+  // resolves.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
 ];
 

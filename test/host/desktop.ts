@@ -1,4 +1,5 @@
-// The integration tests in a desktop VS Code, which @vscode/test-electron downloads: npm run test:desktop.
+// The integration tests in a desktop VS Code, which @vscode/test-electron downloads: npm run
+// test:desktop.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +13,9 @@ import { activationWatchFolder, storageUnder, testWindows } from '../integration
 import { cacheRoot } from './installOnce.ts';
 import { writeUserSettings } from './settings.ts';
 
-/** Runs the integration tests in a desktop VS Code of this version (`stable`, `insiders` or 1.X.Y). */
+/**
+ * Runs the integration tests in a desktop VS Code of this version (`stable`, `insiders` or 1.X.Y).
+ */
 async function runDesktop(version: string, grep: string | undefined): Promise<Tally> {
   const vscodeExecutablePath = await download(version);
   const scratch = await mkdtemp(path.join(tmpdir(), 'desktop-'));

@@ -3,8 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Installs registry packages into a folder of their own, running none of their scripts. `specs` empty means: what that
- * folder's package.json asks for, without development dependencies. Rejects with npm's own words.
+ * Installs registry packages into a folder of their own, running none of their scripts. `specs`
+ * empty means: what that folder's package.json asks for, without development dependencies. Rejects
+ * with npm's own words.
  */
 export async function npmInstall(folder: string, specs: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -14,7 +15,8 @@ export async function npmInstall(folder: string, specs: readonly string[]): Prom
 }
 
 function runNpm(cwd: string, args: readonly string[]): Promise<void> {
-  // npm run names its own entry; without it, npm is looked up on PATH, where Windows has a .cmd that needs a shell.
+  // npm run names its own entry; without it, npm is looked up on PATH, where Windows has a .cmd
+  // that needs a shell.
   const entry = process.env['npm_execpath'];
   const asScript = entry !== undefined && /npm-cli\.c?js$/u.test(entry);
   const windows = process.platform === 'win32';

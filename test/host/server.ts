@@ -16,17 +16,24 @@ export interface VsCodeOptions {
   /** The folder of installed extensions; by default `extensions` under `dataDir`. */
   readonly extensionsDir?: string;
   /**
-   * Whether windows take a `payload` (an extension under development, its tests). VS Code then draws no notification toasts
-   * and no modal dialogs during extension tests, so leave it out where a user's view is tested.
+   * Whether windows take a `payload` (an extension under development, its tests). VS Code then
+   * draws no notification toasts and no modal dialogs during extension tests, so leave it out where
+   * a user's view is tested.
    */
   readonly development?: boolean;
   /** Extra environment variables of the server and its extension hosts; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where the server and its extension hosts run, if not here. Paths of this machine are translated. */
+  /**
+   * Where the server and its extension hosts run, if not here. Paths of this machine are
+   * translated.
+   */
   readonly windows?: Windows | undefined;
 }
 
-/** What to open: a folder or a `.code-workspace` file (absolute paths), and entries of the workbench's `payload`. */
+/**
+ * What to open: a folder or a `.code-workspace` file (absolute paths), and entries of the
+ * workbench's `payload`.
+ */
 export interface WindowTarget {
   readonly folder?: string;
   readonly workspace?: string;
@@ -44,7 +51,10 @@ export interface VsCodeServer {
 
 const common = ['--accept-server-license-terms', '--telemetry-level', 'off'];
 
-/** Installs a packaged extension into a folder for `VsCodeOptions.extensionsDir`, which can be copied afterwards. */
+/**
+ * Installs a packaged extension into a folder for `VsCodeOptions.extensionsDir`, which can be
+ * copied afterwards.
+ */
 export async function installExtension(version: string, vsix: string, extensionsDir: string): Promise<void> {
   const code = await prepareVsCode(version);
   const folders = ['--server-data-dir', path.dirname(extensionsDir), '--extensions-dir', extensionsDir];
@@ -56,13 +66,17 @@ export async function installExtension(version: string, vsix: string, extensions
     throw new Error(`VS Code ${code.version} did not install ${vsix}:\n${said.join('\n')}`);
 }
 
-/** Starts VS Code on a free loopback port and resolves when it accepts windows. `dispose()` ends all its processes. */
+/**
+ * Starts VS Code on a free loopback port and resolves when it accepts windows. `dispose()` ends all
+ * its processes.
+ */
 export async function startVsCode(options: VsCodeOptions): Promise<VsCodeServer> {
   const code = await prepareVsCode(options.version);
   const extensionsDir = options.extensionsDir ?? path.join(options.dataDir, 'extensions');
   await mkdir(extensionsDir, { recursive: true });
   await writeUserSettings(path.join(options.dataDir, 'data', 'User'), options.settings ?? {});
-  // Settings of scope "machine" are read from here alone once the window knows that it is a remote one.
+  // Settings of scope "machine" are read from here alone once the window knows that it is a remote
+  // one.
   await writeUserSettings(path.join(options.dataDir, 'data', 'Machine'), options.settings ?? {});
   const env = hostEnvironment(options.env ?? {});
   const { windows } = options;
@@ -107,7 +121,10 @@ function listeningPort(server: KeptProcess, said: readonly string[]): Promise<nu
   });
 }
 
-/** Collects both outputs by line, except what the server says about @vscode/spdlog, whose binding is not built. */
+/**
+ * Collects both outputs by line, except what the server says about @vscode/spdlog, whose binding is
+ * not built.
+ */
 function collectOutput(server: KeptProcess): readonly string[] {
   const said: string[] = [];
   let skipping = false;

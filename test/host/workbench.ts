@@ -16,8 +16,8 @@ export const screenshotFolder: string = path.resolve(import.meta.dirname, '../..
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
 /**
- * Opens a window at a URL from `VsCodeServer.urlFor` and waits until it is usable. Without a URL, waits
- * for a window that VS Code has opened.
+ * Opens a window at a URL from `VsCodeServer.urlFor` and waits until it is usable. Without a URL,
+ * waits for a window that VS Code has opened.
  */
 export async function openWorkbench(page: Page, url?: string) {
   const restored = async (): Promise<void> => {
@@ -46,8 +46,9 @@ export async function openWorkbench(page: Page, url?: string) {
     },
 
     /**
-     * Waits until VS Code has kept window state that this pattern finds: in a browser it does so some seconds late, and the title of a webview may be
-     * kept before what its page wants to be given back.
+     * Waits until VS Code has kept window state that this pattern finds: in a browser it does so
+     * some seconds late, and the title of a webview may be kept before what its page wants to be
+     * given back.
      */
     async stateKept(pattern: RegExp): Promise<void> {
       await eventually(

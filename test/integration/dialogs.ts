@@ -72,7 +72,10 @@ export function answer(dialogs: Members): void {
   replace(vscode.window, Object.fromEntries(answers));
 }
 
-/** Picks the items with these labels in the next quick picks, several where there is a list; returns what each offers. */
+/**
+ * Picks the items with these labels in the next quick picks, several where there is a list; returns
+ * what each offers.
+ */
 export function pick(...labels: (string | readonly string[])[]): (readonly vscode.QuickPickItem[])[] {
   const offered: (readonly vscode.QuickPickItem[])[] = [];
   answer({

@@ -1,6 +1,9 @@
 import { appendFileSync } from 'node:fs';
 
-/** A line of the results file that the tests in the extension host write as JSON; `title` includes the suites. */
+/**
+ * A line of the results file that the tests in the extension host write as JSON; `title` includes
+ * the suites.
+ */
 export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }

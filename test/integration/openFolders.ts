@@ -7,8 +7,8 @@ import { eventually } from '../host/workbench/eventually.ts';
 export let [folder, secondFolder] = ['', ''];
 
 /**
- * The web workbench forgets the folders of a workspace file that it gets to read sooner than it expects, as from this
- * machine, until the file changes.
+ * The web workbench forgets the folders of a workspace file that it gets to read sooner than it
+ * expects, as from this machine, until the file changes.
  */
 before(async () => {
   const folders = (): string[] => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);

@@ -42,7 +42,10 @@ export function ofFolder(
   return { id, folder, baseUrl, organizationId };
 }
 
-/** The row of a run in a Runs view on the extension’s storage, and the lines below it; none if it is unknown. */
+/**
+ * The row of a run in a Runs view on the extension’s storage, and the lines below it; none if it is
+ * unknown.
+ */
 export async function runItems(id: string): Promise<vscode.TreeItem[]> {
   const runs = new RunStore(path.join(storage, 'runs'), { clock, log: silent });
   await runs.reload();

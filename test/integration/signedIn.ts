@@ -14,7 +14,10 @@ export function signIn(service: AssessmentService, settings: UserSettings = {}):
   return setUserSettings({ ...settingsFor(service), ...settings });
 }
 
-/** A service for each test, whose runs do not end by themselves. All tests of the suite are signed in to the same account by user settings. */
+/**
+ * A service for each test, whose runs do not end by themselves. All tests of the suite are signed
+ * in to the same account by user settings.
+ */
 export function signInEachTest(
   settings: UserSettings = {},
   options: ServiceOptions = {},

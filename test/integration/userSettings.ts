@@ -10,7 +10,9 @@ export async function setUserSettings(settings: UserSettings): Promise<void> {
   afterTest(() => changeUserSettings(former));
 }
 
-/** Returns the former values of the changed settings; others are not written, since that is slow. */
+/**
+ * Returns the former values of the changed settings; others are not written, since that is slow.
+ */
 export async function changeUserSettings(settings: UserSettings): Promise<UserSettings> {
   const former: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(settings)) {

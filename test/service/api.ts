@@ -20,7 +20,10 @@ function validatorOf(schema: JsonSchema): ValidateFunction {
   return validator;
 }
 
-/** The authenticated interface below `/o/{orgID}` (sections 4 and 5): checks a request in full before it performs anything. */
+/**
+ * The authenticated interface below `/o/{orgID}` (sections 4 and 5): checks a request in full
+ * before it performs anything.
+ */
 export class Api {
   readonly #operations: ReadonlyMap<string, Operation>;
   readonly #organizations: Organizations;
@@ -31,8 +34,9 @@ export class Api {
   }
 
   /**
-   * Answers a request to a path below the base address and calls `onBody` with what was asked; throws Refusal. The reply of an
-   * operation that does not fit its documented shape is an error of this service.
+   * Answers a request to a path below the base address and calls `onBody` with what was asked;
+   * throws Refusal. The reply of an operation that does not fit its documented shape is an error of
+   * this service.
    */
   async answer(request: IncomingMessage, path: string, onBody: (body: unknown) => void): Promise<Reply> {
     // Only the exact path of the reference is accepted.

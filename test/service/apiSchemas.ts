@@ -1,11 +1,17 @@
 import { MIN_TARGETS } from './invented.ts';
 
-/** A JSON Schema (draft 2020-12) object; the same objects validate the wire and make up the OpenAPI document. */
+/**
+ * A JSON Schema (draft 2020-12) object; the same objects validate the wire and make up the OpenAPI
+ * document.
+ */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 
-/** An object of a request, without unknown properties (section 4); every property is required unless `required` says otherwise. */
+/**
+ * An object of a request, without unknown properties (section 4); every property is required unless
+ * `required` says otherwise.
+ */
 export function closedObject(properties: Properties, required = Object.keys(properties)): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
@@ -50,7 +56,9 @@ export function dispatchRequest(input: JsonSchema): JsonSchema {
   ]);
 }
 
-/** Response of describe (sections 2.3 and 2.5) for a workflow whose success names these artifacts. */
+/**
+ * Response of describe (sections 2.3 and 2.5) for a workflow whose success names these artifacts.
+ */
 export function describeResponse(artifacts: readonly { name: string; required: boolean }[]): JsonSchema {
   const reference = openObject({ artifact_name: { type: 'string' } });
   const successOutput = openObject(
@@ -88,7 +96,9 @@ function lacks(...names: readonly string[]): JsonSchema {
 /** The output language of a report (sections 2.6 and 2.9). */
 export const language: JsonSchema = { enum: ['english', 'japanese'] };
 
-/** `input` of a whitebox-assessment dispatch (section 2.9). The least number of targets is invented. */
+/**
+ * `input` of a whitebox-assessment dispatch (section 2.9). The least number of targets is invented.
+ */
 export const whiteboxInput = closedObject({
   targets: {
     type: 'array',
@@ -100,7 +110,10 @@ export const whiteboxInput = closedObject({
   language,
 });
 
-/** The body of this service's own findings artifact; the reference shows only where its schema is (section 2.4). */
+/**
+ * The body of this service's own findings artifact; the reference shows only where its schema is
+ * (section 2.4).
+ */
 export const whiteboxFindings: JsonSchema = {
   type: 'array',
   items: closedObject({

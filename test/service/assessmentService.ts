@@ -31,11 +31,17 @@ export interface ServiceOptions {
   readonly uploadUrlSeconds?: number;
   /** Default 900. */
   readonly downloadUrlSeconds?: number;
-  /** Organization IDs with their access tokens; default one invented organization with one invented token. */
+  /**
+   * Organization IDs with their access tokens; default one invented organization with one invented
+   * token.
+   */
   readonly organizations?: Readonly<Record<string, readonly string[]>>;
   /** Registered webhook endpoints; nothing is sent to them. */
   readonly webhookEndpointIds?: readonly string[];
-  /** Origins of applications whose ownership is verified (section 5.5), loopback only; default: every origin on loopback. */
+  /**
+   * Origins of applications whose ownership is verified (section 5.5), loopback only; default:
+   * every origin on loopback.
+   */
   readonly verifiedOrigins?: readonly string[];
   /** Gets a line for every reply and exit, without credentials. */
   readonly log?: (line: string) => void;
@@ -67,7 +73,10 @@ const workflows: readonly Workflow[] = [blackboxAssessment, blackboxCrawl, white
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Starts a strict implementation of the API reference on loopback, with its data in a temporary folder. */
+/**
+ * Starts a strict implementation of the API reference on loopback, with its data in a temporary
+ * folder.
+ */
 export async function startService(options: ServiceOptions = {}): Promise<AssessmentService> {
   const {
     clock = Date,

@@ -13,13 +13,18 @@ export type FaultAction =
       body?: string | Uint8Array;
       afterBodyBytes?: number;
     }
-  /** Resets the connection; with `afterBodyBytes`, once that much of the request body has arrived. */
+  /**
+   * Resets the connection; with `afterBodyBytes`, once that much of the request body has arrived.
+   */
   | { kind: 'reset'; afterBodyBytes?: number }
   /** Goes on after this many milliseconds of real time. */
   | { kind: 'delay'; ms: number }
   /** Goes on once this resolves. */
   | { kind: 'hold'; until: Promise<unknown> }
-  /** Never answers; with `afterBodyBytes`, stops reading once that much of the request body has arrived. */
+  /**
+   * Never answers; with `afterBodyBytes`, stops reading once that much of the request body has
+   * arrived.
+   */
   | { kind: 'stall'; afterBodyBytes?: number };
 
 export type LateFaultAction =
@@ -28,13 +33,17 @@ export type LateFaultAction =
   | { kind: 'truncate'; bytes: number }
   /** Pads the body with spaces up to `bytes`. */
   | { kind: 'oversize'; bytes: number }
-  /** Performs a JSON operation a second time, as a middlebox that sends again makes it happen; the second reply is sent. */
+  /**
+   * Performs a JSON operation a second time, as a middlebox that sends again makes it happen; the
+   * second reply is sent.
+   */
   | { kind: 'duplicate' };
 
 /**
- * A rule that disturbs matching requests. A string path matches the end of the request's path, which excludes the query. `nth` (from 1)
- * picks one of the rule's matches, `times` the first few; without both, every match is disturbed. `before` acts before the
- * operation takes effect, `after` once it has.
+ * A rule that disturbs matching requests. A string path matches the end of the request's path,
+ * which excludes the query. `nth` (from 1) picks one of the rule's matches, `times` the first few;
+ * without both, every match is disturbed. `before` acts before the operation takes effect, `after`
+ * once it has.
  */
 export interface FaultRule {
   readonly match: { method?: string; path?: RegExp | string; nth?: number; times?: number };
@@ -74,8 +83,8 @@ export class Faults {
 }
 
 /**
- * Acts before the operation; resolves to a reply to send instead, to `'gone'` to send nothing, or to undefined to continue. `proceed` asks for
- * a body that waits for `100 Continue`.
+ * Acts before the operation; resolves to a reply to send instead, to `'gone'` to send nothing, or
+ * to undefined to continue. `proceed` asks for a body that waits for `100 Continue`.
  */
 export async function disturb(
   action: FaultAction,

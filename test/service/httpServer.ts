@@ -23,7 +23,10 @@ export interface LoggedRequest {
   status?: number;
 }
 
-/** Answers one request; throws Refusal. `note` lets it add to what the log knows, `proceed` asks for a body that waits for `100 Continue`. */
+/**
+ * Answers one request; throws Refusal. `note` lets it add to what the log knows, `proceed` asks for
+ * a body that waits for `100 Continue`.
+ */
 export type Route = (
   request: IncomingMessage,
   url: URL,
@@ -31,7 +34,10 @@ export type Route = (
   proceed: () => void,
 ) => Promise<Reply>;
 
-/** Listens on loopback, logs requests, applies fault rules before and after the route, and writes the reply. */
+/**
+ * Listens on loopback, logs requests, applies fault rules before and after the route, and writes
+ * the reply.
+ */
 export async function listen(
   route: Route,
   needs: {

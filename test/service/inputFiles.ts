@@ -6,7 +6,10 @@ import type { Clock, PresignedStorage, StoredContent } from './storage.ts';
 /** The states between the moves of section 3, which names only the moves. */
 export type InputFileState = 'reserved' | 'uploaded' | 'confirmed' | 'cancelled' | 'deleted' | 'expired';
 
-/** What the service knows about one input file (section 2.2); `sha256` is there once content has arrived. */
+/**
+ * What the service knows about one input file (section 2.2); `sha256` is there once content has
+ * arrived.
+ */
 export interface InputFile {
   readonly fileId: string;
   readonly organizationId: string;
@@ -29,7 +32,10 @@ interface Entry extends Omit<InputFile, 'state' | 'sha256'> {
   content?: StoredContent;
 }
 
-/** The input files of all organizations: reservation, upload, confirmation, release and retention (sections 2.2, 3 and 4.1). */
+/**
+ * The input files of all organizations: reservation, upload, confirmation, release and retention
+ * (sections 2.2, 3 and 4.1).
+ */
 export class InputFiles {
   readonly #entries = new Map<string, Entry>();
   readonly #needs: Needs;
@@ -38,7 +44,9 @@ export class InputFiles {
     this.#needs = needs;
   }
 
-  /** get-upload-url: reserves capacity, refused with 413 when the organization has not enough left. */
+  /**
+   * get-upload-url: reserves capacity, refused with 413 when the organization has not enough left.
+   */
   reserve(organizationId: string, contentLength: number) {
     const { clock, storage, capacityBytes, uploadUrlSeconds, retentionMs } = this.#needs;
     const used = this.list()
@@ -85,7 +93,10 @@ export class InputFiles {
     return { file_id: fileId };
   }
 
-  /** delete: deletes a confirmed file; runs that were dispatched with it keep their own copy. Section 8 lets it release a reservation, too; here that is left to cancel. */
+  /**
+   * delete: deletes a confirmed file; runs that were dispatched with it keep their own copy.
+   * Section 8 lets it release a reservation, too; here that is left to cancel.
+   */
   async delete(organizationId: string, fileId: string) {
     await this.#release(this.#find(organizationId, fileId, 'delete', ['confirmed']), 'deleted');
     return { file_id: fileId };

@@ -1,6 +1,6 @@
 /**
- * What this service decides where the API reference is silent ("not shown", section 7), in one place. A client may meet other
- * values elsewhere: nothing here is to be relied on.
+ * What this service decides where the API reference is silent ("not shown", section 7), in one
+ * place. A client may meet other values elsewhere: nothing here is to be relied on.
  */
 
 /** The status of each refusal; its body is `{"error":{"code","message"}}`. */
@@ -13,7 +13,10 @@ export const REFUSALS = {
   unauthorized: 401,
   /** The token belongs to another organization. */
   forbidden: 403,
-  /** A target URL of an application whose ownership is not verified (section 7.1). Here every http or https origin on loopback is, unless a test says otherwise. */
+  /**
+   * A target URL of an application whose ownership is not verified (section 7.1). Here every http
+   * or https origin on loopback is, unless a test says otherwise.
+   */
   ownership_not_verified: 403,
   not_found: 404,
   organization_not_found: 404,

@@ -83,7 +83,10 @@ export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Oper
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The documents of section 9.2 by path below the base address: the OpenAPI 3.1 description and the schema of every JSON artifact. */
+/**
+ * The documents of section 9.2 by path below the base address: the OpenAPI 3.1 description and the
+ * schema of every JSON artifact.
+ */
 export function documents(
   baseUrl: string,
   operations: readonly Operation[],

@@ -1,6 +1,8 @@
 import { REFUSALS } from './invented.ts';
 
-/** An HTTP reply before it is written, so that a fault rule can still change what the wire carries. */
+/**
+ * An HTTP reply before it is written, so that a fault rule can still change what the wire carries.
+ */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

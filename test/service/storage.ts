@@ -31,8 +31,9 @@ export type StorageObject =
 const PREFIX = '/storage/';
 
 /**
- * Object storage behind presigned addresses, outside the authenticated interface (sections 4.1, 4.2 and 5.4): a request with an
- * Authorization header, a wrong signature, a passed expiry or another length than the reserved one is refused.
+ * Object storage behind presigned addresses, outside the authenticated interface (sections 4.1, 4.2
+ * and 5.4): a request with an Authorization header, a wrong signature, a passed expiry or another
+ * length than the reserved one is refused.
  */
 export class PresignedStorage {
   readonly #objects = new Map<string, StorageObject>();
@@ -56,7 +57,10 @@ export class PresignedStorage {
     return `${this.#origin()}${PREFIX}${key}?${query}`;
   }
 
-  /** Answers a request to a presigned address; undefined for any other path. `proceed` asks for a body that waits for `100 Continue`. */
+  /**
+   * Answers a request to a presigned address; undefined for any other path. `proceed` asks for a
+   * body that waits for `100 Continue`.
+   */
   async answer(request: IncomingMessage, url: URL, proceed: () => void): Promise<Reply | undefined> {
     if (!url.pathname.startsWith(PREFIX)) return undefined;
     if (request.headers.authorization !== undefined) {
@@ -102,7 +106,8 @@ export class PresignedStorage {
         },
         createWriteStream(path, { mode: 0o600 }),
       );
-      // The upload may have been confirmed or cancelled while its bytes were on the way; from here to `store` nothing is waited for.
+      // The upload may have been confirmed or cancelled while its bytes were on the way; from here
+      // to `store` nothing is waited for.
       const late = object.refusal();
       if (late) return late;
       sha256 = hash.digest('hex');

@@ -1,6 +1,7 @@
 /**
- * Exits 1 when the registry knows of a vulnerability in a package that the bundles contain: `npm run audit`. These are
- * development dependencies, which `npm audit --omit=dev` passes over; of all others nothing reaches a user.
+ * Exits 1 when the registry knows of a vulnerability in a package that the bundles contain: `npm
+ * run audit`. These are development dependencies, which `npm audit --omit=dev` passes over; of all
+ * others nothing reaches a user.
  */
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -39,7 +40,10 @@ export function requestAudit(): AuditReport {
   return JSON.parse(stdout || '{}') as AuditReport;
 }
 
-/** Throws when a bundled package is known to be vulnerable, or the registry offers no audit where one is required; returns what to print. */
+/**
+ * Throws when a bundled package is known to be vulnerable, or the registry offers no audit where
+ * one is required; returns what to print.
+ */
 export function checkAudit(
   bundled: readonly BundledPackage[],
   { vulnerabilities }: AuditReport,

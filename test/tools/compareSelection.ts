@@ -1,4 +1,7 @@
-/** `npm run compare-selection -- FOLDER`: what we would send against what git would add, both ways; exits 1 on a difference. */
+/**
+ * `npm run compare-selection -- FOLDER`: what we would send against what git would add, both ways;
+ * exits 1 on a difference.
+ */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +54,10 @@ function print(title: string, lines: readonly string[]): void {
   for (const line of lines) console.log(`  ${JSON.stringify(line)}`);
 }
 
-/** All reasons except git's own ignore files: where git selects what their rules exclude, ours are wrong. */
+/**
+ * All reasons except git's own ignore files: where git selects what their rules exclude, ours are
+ * wrong.
+ */
 function isPolicy(reason: Reason): boolean {
   if (reason.kind !== 'ignored' && reason.kind !== 'ignoredButTracked') return true;
   return reason.rule.source === 'whiteboxignore' || reason.rule.source === 'setting';
@@ -69,7 +75,10 @@ function policyFor(path: string): string | undefined {
   return policy.get('./');
 }
 
-/** `git ls-files --others --exclude-standard` with an empty index, without links and nested repositories, which git lists as themselves. */
+/**
+ * `git ls-files --others --exclude-standard` with an empty index, without links and nested
+ * repositories, which git lists as themselves.
+ */
 function gitSelects(at: string): { files: Set<string>; ms: number } {
   const scratch = mkdtempSync(join(tmpdir(), 'compare-selection-'));
   const begin = performance.now();

@@ -1,8 +1,9 @@
 /**
- * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- disk`, or `npm run mutate -- src/core/run/disk/lease.ts`. What has not
- * changed since the last time is not run again; `--force` runs it all the same. `--tests test/unit/run/disk/lease.test.ts` runs only these tests, for
- * a quick first look; `--sample 10` mutates what stands on every tenth line, for a figure in minutes. Reports are written to
- * `test-results/mutation`.
+ * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- disk`, or `npm run mutate
+ * -- src/core/run/disk/lease.ts`. What has not changed since the last time is not run again;
+ * `--force` runs it all the same. `--tests test/unit/run/disk/lease.test.ts` runs only these tests,
+ * for a quick first look; `--sample 10` mutates what stands on every tenth line, for a figure in
+ * minutes. Reports are written to `test-results/mutation`.
  */
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -24,7 +25,10 @@ interface Room {
   readonly isHeld: boolean;
 }
 
-/** A folder of `core/run` by its own tests, which is faster than by all. `others` are tests of other folders that alone call some of its code. */
+/**
+ * A folder of `core/run` by its own tests, which is faster than by all. `others` are tests of other
+ * folders that alone call some of its code.
+ */
 const runFolder = (folder: string, others: readonly string[] = []): Room => ({
   files: [`src/core/run/${folder}/*.ts`],
   // Without the torture, since specific tests notice mutants sooner.

@@ -7,7 +7,10 @@ import { createVSIX } from '@vscode/vsce';
 
 const projectRoot = path.resolve(import.meta.dirname, '../..');
 
-/** The files that the VSIX is made of: what `.vscodeignore`, which excludes everything, takes back in. Looked up one by one, for vsce would look at everything there is under the project's folder. */
+/**
+ * The files that the VSIX is made of: what `.vscodeignore`, which excludes everything, takes back
+ * in. Looked up one by one, for vsce would look at everything there is under the project's folder.
+ */
 export async function packedFiles(root = projectRoot): Promise<readonly string[]> {
   const lines = (await readFile(path.join(root, '.vscodeignore'), 'utf8')).split(/\r?\n/u).filter(Boolean);
   if (lines.shift() !== '**' || !lines.every((line) => line.startsWith('!')))
@@ -25,17 +28,25 @@ interface PackageOptions {
   readonly images?: string;
 }
 
-/** An odd minor version is a pre-release, as the Marketplace recommends: 1.1.0 comes before 1.2.0. */
+/**
+ * An odd minor version is a pre-release, as the Marketplace recommends: 1.1.0 comes before 1.2.0.
+ */
 export function isPreRelease(version: string): boolean {
   return Number(version.split('.')[1]) % 2 === 1;
 }
 
-/** An editor loads README's pictures from https addresses only. Without one the text is complete, and the walkthrough has the pictures. */
+/**
+ * An editor loads README's pictures from https addresses only. Without one the text is complete,
+ * and the walkthrough has the pictures.
+ */
 export function withoutPictures(readme: string): string {
   return readme.replaceAll(/^ *!\[.*\]\(.*\)\n\n?/gmu, '');
 }
 
-/** Makes the VSIX from a project's folder and what `npm run build` left in its `dist`, offline, the same to the byte for the same content; returns its path. */
+/**
+ * Makes the VSIX from a project's folder and what `npm run build` left in its `dist`, offline, the
+ * same to the byte for the same content; returns its path.
+ */
 export async function packageExtension(
   out: string,
   { root = projectRoot, images }: PackageOptions = {},
@@ -55,7 +66,8 @@ export async function packageExtension(
     const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
       version: string;
     };
-    // So would times: with this, vsce sorts the entries and gives all of them one time, 1980 being the first that a zip can hold.
+    // So would times: with this, vsce sorts the entries and gives all of them one time, 1980 being
+    // the first that a zip can hold.
     process.env['SOURCE_DATE_EPOCH'] = '315532800';
     // Everything that runs is in the bundles: no dependency is packed.
     await createVSIX({

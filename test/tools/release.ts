@@ -1,6 +1,7 @@
 /**
- * `npm run release -- --tag v1.0.0`: every step of a release before the uploads, as the Release workflow runs it. What is uploaded lies in `dist/release`.
- * With `--dry-run` the registry may offer no audit, and `--skip-tests` leaves the tests out.
+ * `npm run release -- --tag v1.0.0`: every step of a release before the uploads, as the Release
+ * workflow runs it. What is uploaded lies in `dist/release`. With `--dry-run` the registry may
+ * offer no audit, and `--skip-tests` leaves the tests out.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -70,7 +71,10 @@ export function checkTag(tag: string, version: string, locked: string): void {
     );
 }
 
-/** The release notes of one version: its section in the changelog, whose heading has a date, and `(pre-release)` if it is one. */
+/**
+ * The release notes of one version: its section in the changelog, whose heading has a date, and
+ * `(pre-release)` if it is one.
+ */
 export function releaseNotes(changelog: string, version: string): string {
   const heading = /^## (\S+) - (\S+)( \(pre-release\))?\n/u;
   const section = changelog.split(/^(?=## )/mu).find((part) => heading.exec(part)?.[1] === version);

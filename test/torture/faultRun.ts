@@ -202,7 +202,10 @@ function reached(window: RunWindow, id: string, isReached: (run: Run) => boolean
   });
 }
 
-/** Applies the user's decision about a lost dispatch; resolves to the number of dispatches it requested. */
+/**
+ * Applies the user's decision about a lost dispatch; resolves to the number of dispatches it
+ * requested.
+ */
 async function decide(
   fixture: Fixture,
   { store, tracker }: RunWindow,

@@ -24,7 +24,10 @@ const moment = fc.oneof(
   fc.record({ phase: fc.constant('during' as const), afterMs: fc.nat({ max: 3 }) }),
 );
 
-/** A child process starts an assessment and kills itself at the journal write chosen by the seed; then a new window opens. */
+/**
+ * A child process starts an assessment and kills itself at the journal write chosen by the seed;
+ * then a new window opens.
+ */
 export async function killOnce(scope: Scope, seed: number): Promise<KillOutcome> {
   const fixture = await setUpFixture(scope, { runDurationMs: 0 });
   const { service, clock, traffic } = fixture;

@@ -1,4 +1,7 @@
-/** Child process that runs a part of the torture test: receives seeds by message, sends one outcome per seed. */
+/**
+ * Child process that runs a part of the torture test: receives seeds by message, sends one outcome
+ * per seed.
+ */
 import { join } from 'node:path';
 import type { Scope } from '../unit/run/tempFolder.ts';
 import { setUpFixture } from '../unit/run/runWindow.ts';

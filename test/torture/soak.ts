@@ -28,7 +28,10 @@ interface Measure {
   readonly handles: number;
 }
 
-/** Two windows watch runs for virtual days: one run throughout, one more each day, with daily faults. */
+/**
+ * Two windows watch runs for virtual days: one run throughout, one more each day, with daily
+ * faults.
+ */
 export async function soak(
   scope: Scope,
   { days, dayHours = 24 }: { days: number; dayHours?: number },

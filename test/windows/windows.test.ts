@@ -37,7 +37,8 @@ describe('in Windows', () => {
     const { code, stderr } = await windows.runNode(
       [
         ...['--experimental-strip-types', '--disable-warning=ExperimentalWarning'],
-        // In Wine, processes that talk to each other can end in an assertion of libuv, and there is no `true` to start.
+        // In Wine, processes that talk to each other can end in an assertion of libuv, and there is
+        // no `true` to start.
         '--test-skip-pattern=(several|two) processes|of another machine',
         `--test-reporter=file:///Z:${here('reporter.ts')}`,
         `--test-reporter-destination=${toWindowsPath(report)}`,

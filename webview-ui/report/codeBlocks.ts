@@ -12,7 +12,10 @@ const maxLineChars = 500;
 hljs.registerLanguage('dockerfile', dockerfile);
 hljs.registerLanguage('http', http);
 
-/** Colours code blocks, and gives those that scroll sideways a tab stop. Observes sections, because each observed element costs time. */
+/**
+ * Colours code blocks, and gives those that scroll sideways a tab stop. Observes sections, because
+ * each observed element costs time.
+ */
 export class BlockFinisher {
   readonly #clean: Clean;
   readonly #near = new Set<Element>();

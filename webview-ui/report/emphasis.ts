@@ -3,7 +3,10 @@ import { Lexer } from 'marked';
 const cjk =
   '[\\u{E0100}-\\u{E01EF}\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\u3001-\\u33FF\\uFE30-\\uFE4F\\uFF01-\\uFFE6]';
 
-/** For runs of a mark, as marked has them: the number of the group that matches tells whether a run opens, closes, or both. */
+/**
+ * For runs of a mark, as marked has them: the number of the group that matches tells whether a run
+ * opens, closes, or both.
+ */
 function patternsOf(delimiter: string, run: string) {
   const punctuation = `(?![~${delimiter}]|${cjk})[\\p{P}\\p{S}]`;
   const letter = `(?!${punctuation})[^\\s${delimiter}]`;
@@ -31,8 +34,9 @@ const starInUnderscores = '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)';
 const afterUnderscores = '(?:((?![~_])[\\p{P}\\p{S}])|([^\\s_]))?';
 
 /**
- * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. By these it is: such punctuation counts as
- * letters, and beside such a character other punctuation can begin or end emphasis. Underscores, which names contain, end as usual.
+ * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. By these it
+ * is: such punctuation counts as letters, and beside such a character other punctuation can begin
+ * or end emphasis. Underscores, which names contain, end as usual.
  * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md
  */
 export const cjkPatterns: typeof usualPatterns = {
@@ -41,6 +45,9 @@ export const cjkPatterns: typeof usualPatterns = {
   emStrongRDelimAst: new RegExp(`${starInUnderscores}|${stars.later}`, 'gu'),
   delLDelim: new RegExp(tildes.first, 'u'),
   delRDelim: new RegExp(`^${tildes.later}`, 'gu'),
-  /** Matches the character before a run; of one beyond the basic plane, marked gives only the second half. */
+  /**
+   * Matches the character before a run; of one beyond the basic plane, marked gives only the second
+   * half.
+   */
   punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk}|\\p{Cs})`, 'u'),
 };

@@ -120,7 +120,8 @@ window.addEventListener('message', ({ data }) => {
   if (message?.type === 'problem') showProblem(message);
 });
 
-// VS Code in a browser searches with this function, which skips sections without a layout (content-visibility). The desktop's search does not.
+// VS Code in a browser searches with this function, which skips sections without a layout
+// (content-visibility). The desktop's search does not.
 const find = window.find.bind(window);
 window.find = (...options) => {
   root.classList.add('laid-out');

@@ -77,7 +77,10 @@ export function readMarkdown(markdown: string): MarkdownReport {
   };
 }
 
-/** The entries of YAML as rows, with what is nested in them as written. The HTML ends at a blank line. */
+/**
+ * The entries of YAML as rows, with what is nested in them as written. The HTML ends at a blank
+ * line.
+ */
 function toTable(yaml: string): string {
   const entries = yaml.split(/\r?\n(?=[^\s#-])/).map((entry) => /^([^:]*)(?::\s*)?([^]*)$/.exec(entry) ?? []);
   const rows = entries.map(([, key = '', value = '']) => {
@@ -92,7 +95,10 @@ function unquoted(text: string): string {
   return escape(text.trim().replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/** Footnotes are shown where they are defined, with their labels. So a section needs only the labels of the others. */
+/**
+ * Footnotes are shown where they are defined, with their labels. So a section needs only the labels
+ * of the others.
+ */
 function readFootnotes(labels: ReadonlySet<string>) {
   const isKnown = (label: string): boolean => labels.has(label.toLowerCase());
   let isInside = false;
@@ -180,7 +186,8 @@ class ReportRenderer extends Renderer {
 
   // Raw HTML that is not rendered is evidence in a security report, so it stays readable as text.
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    // Without the cut at the last `-->`, each later `<!--` would be searched to the end of the text.
+    // Without the cut at the last `-->`, each later `<!--` would be searched to the end of the
+    // text.
     const lastEnd = text.lastIndexOf('-->') + 3;
     return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')

@@ -62,7 +62,10 @@ function textsOf(part: DocumentFragment): Text[] {
   return texts;
 }
 
-/** A link leads to code or within the report. For any other link, its URL is shown beside it as text. */
+/**
+ * A link leads to code or within the report. For any other link, its URL is shown beside it as
+ * text.
+ */
 function finishLink(link: HTMLAnchorElement, { locations }: RenderContext): void {
   const to = link.dataset['to'];
   if (to === undefined) {
@@ -115,7 +118,10 @@ interface LocationLinks {
 
 /** No path in running text contains these characters. */
 const separators = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
-/** Matches only at the start of a word. From every letter of a long word, it would take quadratic time. */
+/**
+ * Matches only at the start of a word. From every letter of a long word, it would take quadratic
+ * time.
+ */
 const locationInText = new RegExp(
   `(?<![^${separators}])[^${separators}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
   'gu',
@@ -189,13 +195,17 @@ const scriptAttributes = ['alert', 'anchor', 'check', 'footnote', 'image', 'lang
 
 const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true } as const;
 
-/** Turns untrusted HTML into nodes that can't run, load or navigate: URLs, names, classes and styles are removed. */
+/**
+ * Turns untrusted HTML into nodes that can't run, load or navigate: URLs, names, classes and styles
+ * are removed.
+ */
 export type Clean = (html: string) => DocumentFragment;
 
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {
   const purify = DOMPurify(window);
 
-  // An image becomes its alternative text. A URL and an anchor's name become attributes that only this script reads.
+  // An image becomes its alternative text. A URL and an anchor's name become attributes that only
+  // this script reads.
   purify.addHook('uponSanitizeElement', (node) => {
     if (!(node instanceof window.HTMLImageElement)) return;
     const text = window.document.createElement('span');

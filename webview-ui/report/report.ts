@@ -26,7 +26,10 @@ export interface Position {
 
 export type ShownReport = ReturnType<typeof showReport>;
 
-/** Shows a report in `root`. Renders what the reader sees first at once, and the rest between frames, so the window never freezes. */
+/**
+ * Shows a report in `root`. Renders what the reader sees first at once, and the rest between
+ * frames, so the window never freezes.
+ */
 export function showReport(
   root: HTMLElement,
   { content, strings }: ShowMessage,
@@ -168,7 +171,8 @@ function findPosition(sections: readonly HTMLElement[]): Position {
 /** Scrolls to a position. The browser keeps it on screen while sections change their height. */
 function goToPosition(sections: readonly HTMLElement[], { section, offsetPx }: Position): void {
   const target = sections[section];
-  // If its estimated height were above the screen, the section would get no layout and never its real height.
+  // If its estimated height were above the screen, the section would get no layout and never its
+  // real height.
   target?.style.setProperty('content-visibility', 'visible');
   scrollBy(0, (target?.getBoundingClientRect().top ?? 0) + offsetPx);
 }

@@ -33,7 +33,9 @@ interface ReportSource {
   readonly footnoteLabels: ReadonlySet<string>;
 }
 
-/** The content of a fence that the whole report is in, as language models write it; else the report. */
+/**
+ * The content of a fence that the whole report is in, as language models write it; else the report.
+ */
 export function withoutFence(markdown: string): string {
   const whole = markdown.trim();
   const [firstEnd, lastStart] = [whole.indexOf('\n'), whole.lastIndexOf('\n') + 1];
@@ -182,7 +184,10 @@ class Sections {
   }
 }
 
-/** Looks back from where each run would be too long: listing all words of a line of 20 MB takes seconds. */
+/**
+ * Looks back from where each run would be too long: listing all words of a line of 20 MB takes
+ * seconds.
+ */
 function hasLongRun(line: string): boolean {
   for (let start = 0; start + maxRunChars < line.length;) {
     let at = start + maxRunChars;
@@ -196,7 +201,9 @@ function hasLongRun(line: string): boolean {
 /** A code fence or HTML block, in which blank lines and headings have no meaning. */
 interface OpenBlock {
   readonly end: RegExp;
-  /** True in a list item: the block ends with the list, at a line that starts in the first column. */
+  /**
+   * True in a list item: the block ends with the list, at a line that starts in the first column.
+   */
   readonly endsAtFlush: boolean;
 }
 

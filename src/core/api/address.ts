@@ -1,10 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
 
-/** Where IPv6 holds an IPv4 address: compatible, mapped, translated, and NAT64, also a local one. */
+/**
+ * Where IPv6 holds an IPv4 address: compatible, mapped, translated, and NAT64, also a local one.
+ */
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
-/** Link-local, and where a cloud tells a machine its credentials: Alibaba, Azure, Oracle, Amazon, and Google. */
+/**
+ * Link-local, and where a cloud tells a machine its credentials: Alibaba, Azure, Oracle, Amazon,
+ * and Google.
+ */
 const thisNetwork = networks(
   '169.254.0.0/16',
   'fe80::/10',
@@ -29,9 +34,10 @@ export function toBaseUrl(text: string): string {
 }
 
 /**
- * Reads a presigned address from a service. Throws `insecureUrl` (subject: `files`) unless it is https, or http on
- * loopback, without user information. Loopback is accepted only from a service on loopback, link-local and cloud
- * metadata from none: something on this machine or network may answer there.
+ * Reads a presigned address from a service. Throws `insecureUrl` (subject: `files`) unless it is
+ * https, or http on loopback, without user information. Loopback is accepted only from a service on
+ * loopback, link-local and cloud metadata from none: something on this machine or network may
+ * answer there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = URL.parse(text);

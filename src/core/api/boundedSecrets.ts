@@ -11,8 +11,9 @@ export interface HostSecrets extends SecretStore {
 type SecretAction = 'read' | 'save' | 'delete';
 
 /**
- * The secret storage with a limit for each answer: a keyring may be locked, broken, or wait for a user.
- * Every failure is `secretStorage`, with the action as `subject`, and why as `detail` if there was an answer.
+ * The secret storage with a limit for each answer: a keyring may be locked, broken, or wait for a
+ * user. Every failure is `secretStorage`, with the action as `subject`, and why as `detail` if
+ * there was an answer.
  */
 export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #secrets: HostSecrets;

@@ -59,9 +59,10 @@ const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: once 
 const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
 
 /**
- * The endpoints of one organization of one service (docs/api.md, section 4), and the only way to it. A
- * call checks its request (`schema`), is sent again only as its policy allows (`retry`), and checks the
- * reply. `http` and `sendRequest` move the bytes, `failure` makes an error of what went wrong.
+ * The endpoints of one organization of one service (docs/api.md, section 4), and the only way to
+ * it. A call checks its request (`schema`), is sent again only as its policy allows (`retry`), and
+ * checks the reply. `http` and `sendRequest` move the bytes, `failure` makes an error of what went
+ * wrong.
  */
 export class AssessmentClient {
   readonly #options: ClientOptions;
@@ -216,7 +217,10 @@ export class AssessmentClient {
     });
   }
 
-  /** Logs how an operation ended: a failure with what its provider needs, which holds neither token nor query. */
+  /**
+   * Logs how an operation ended: a failure with what its provider needs, which holds neither token
+   * nor query.
+   */
   async #logged<T>(method: string, path: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();

@@ -6,11 +6,16 @@ import { untilAborted } from '../yieldingWork.ts';
 export interface TokenSource {
   /** Undefined when a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
-  /** After a 401. Throws `tokenCommand` where the command prints none, or the same (`sameToken`). */
+  /**
+   * After a 401. Throws `tokenCommand` where the command prints none, or the same (`sameToken`).
+   */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
-/** The key in the secret store: one token per origin and organization, so that no token crosses origins. */
+/**
+ * The key in the secret store: one token per origin and organization, so that no token crosses
+ * origins.
+ */
 export function tokenKey(origin: string, organizationId: string): string {
   // A colon in an ID would look like a port; other IDs are used as they are.
   const isPlain = !organizationId.includes(':');
@@ -46,9 +51,9 @@ export function toToken(text: string): string {
 export type Renewals = Map<string, Promise<string>>;
 
 /**
- * The token of one origin and organization. A fresh token from `runTokenCommand` replaces the stored
- * one. One renewal is under way at a time: whoever needs the token meanwhile waits for it, and no
- * caller's cancellation ends it. Throws the errors of `secrets`.
+ * The token of one origin and organization. A fresh token from `runTokenCommand` replaces the
+ * stored one. One renewal is under way at a time: whoever needs the token meanwhile waits for it,
+ * and no caller's cancellation ends it. Throws the errors of `secrets`.
  */
 export function storedToken(
   secrets: SecretStore,
@@ -98,7 +103,10 @@ export function storedToken(
   };
 }
 
-/** Without a shell, in 30 s. Throws `tokenCommand` without any output; `detail` says how it ended, or what it printed. */
+/**
+ * Without a shell, in 30 s. Throws `tokenCommand` without any output; `detail` says how it ended,
+ * or what it printed.
+ */
 export async function runTokenCommand(command: readonly string[]): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
@@ -130,7 +138,10 @@ function exitDetail(error: unknown): string | undefined {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
-/** Replaces secrets in a text, in linear time: the given ones, what follows `Bearer`, and the query of every address. */
+/**
+ * Replaces secrets in a text, in linear time: the given ones, what follows `Bearer`, and the query
+ * of every address.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   // In one pass, the longest first: a secret may begin with another one.
@@ -150,7 +161,10 @@ export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   return secrets.flatMap(formsOf).some((form) => text.includes(form));
 }
 
-/** A secret as plain text, escaped in JSON, encoded in an address or a form, and in Base64 at each alignment. */
+/**
+ * A secret as plain text, escaped in JSON, encoded in an address or a form, and in Base64 at each
+ * alignment.
+ */
 function formsOf(secret: string): string[] {
   const text = secret.toWellFormed();
   const encoded = encodeURIComponent(text);

@@ -43,11 +43,15 @@ function secretsOf(url: URL): string[] {
     .slice(1)
     .split('&')
     .map((part) => part.slice(part.indexOf('=') + 1));
-  // Short values (`true`, a version, a region) are not secrets, and redacting them would blank ordinary words.
+  // Short values (`true`, a version, a region) are not secrets, and redacting them would blank
+  // ordinary words.
   return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
-/** The status says what happened, and a page only who said it: `intercepted` where it may replace the answer. */
+/**
+ * The status says what happened, and a page only who said it: `intercepted` where it may replace
+ * the answer.
+ */
 function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status < 300) return isPage ? 'intercepted' : 'badResponse';
   if (status < 400) return 'redirected';
@@ -88,7 +92,10 @@ export function isExhausted(code: string | undefined): boolean {
   return exhausted.has(code ?? '');
 }
 
-/** Node's codes of TLS and of certificate checks: with an underscore, and neither a resolver's nor Node's other ones. */
+/**
+ * Node's codes of TLS and of certificate checks: with an underscore, and neither a resolver's nor
+ * Node's other ones.
+ */
 const ofTls = /^(?:EPROTO$|UNSPECIFIED$|(?!EAI_|ERR_(?!TLS|SSL))[A-Z]+_)/;
 
 /** Once the connection is ready, the service may have the request, whatever the code. */
@@ -99,7 +106,10 @@ export function transportFailure(error: unknown, { origin }: URL, isReady: boole
   return new AssessmentError(kind, { origin, detail: code, isUnsent: !isReady }, { cause: error });
 }
 
-/** True when the service cannot have acted. Proxies send 408 and 499 (`timeout`) after passing a request on. */
+/**
+ * True when the service cannot have acted. Proxies send 408 and 499 (`timeout`) after passing a
+ * request on.
+ */
 export function wasRefused({ kind, data: { status = 0, isUnsent } }: AssessmentError): boolean {
   if (isUnsent === true) return true;
   return kind !== 'timeout' && kind !== 'intercepted' && status >= 400 && status < 500;

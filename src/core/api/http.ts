@@ -10,9 +10,14 @@ import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 
 /** A longer reply to a call or an upload is a `badResponse`. */
 const maxReplyBytes = 1024 * 1024;
-/** A JSON call may take so many times its idle limit in all: it delays every later poll of its run. */
+/**
+ * A JSON call may take so many times its idle limit in all: it delays every later poll of its run.
+ */
 const maxIdleTimes = 4;
-/** After its last byte, an upload may stay silent so many times longer: a proxy may pass it on only then. */
+/**
+ * After its last byte, an upload may stay silent so many times longer: a proxy may pass it on only
+ * then.
+ */
 const maxStoringTimes = 5;
 
 /** How long a request may go without a byte in either direction, in milliseconds. */
@@ -33,7 +38,9 @@ interface TransferOptions {
   readonly secrets: readonly string[];
 }
 
-/** Statuses of an accepted call: 200, or what a gateway makes of it. The shape of the body decides. */
+/**
+ * Statuses of an accepted call: 200, or what a gateway makes of it. The shape of the body decides.
+ */
 const accepted: readonly unknown[] = [200, 201, 202];
 
 export async function postJson(
@@ -74,14 +81,17 @@ async function readText(response: http.IncomingMessage, url: URL): Promise<strin
   return bodyText(await readAll(response, maxReplyBytes, url), response.headers);
 }
 
-/** Azure's blob storage, public and sovereign, refuses an upload that does not say what kind of blob it is. */
+/**
+ * Azure's blob storage, public and sovereign, refuses an upload that does not say what kind of blob
+ * it is.
+ */
 const azureBlobHost =
   /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn|cloudapi\.de)|storage\.azure\.net)\.?$/;
 
 /**
- * Sends a file without Authorization (docs/api.md, section 4.1). Asks before sending the body: storage
- * that refuses it closes the connection, and the refusal would often be lost with it. Throws
- * `lengthChanged` when it is not the file that was hashed.
+ * Sends a file without Authorization (docs/api.md, section 4.1). Asks before sending the body:
+ * storage that refuses it closes the connection, and the refusal would often be lost with it.
+ * Throws `lengthChanged` when it is not the file that was hashed.
  */
 export async function putFile(
   url: URL,
@@ -138,7 +148,9 @@ export async function putFile(
   }
 }
 
-/** Replaces the file once all has arrived. Throws `tooLarge` past `maxBytes`. Returns the length. */
+/**
+ * Replaces the file once all has arrived. Throws `tooLarge` past `maxBytes`. Returns the length.
+ */
 export async function getFile(
   url: URL,
   path: string,
@@ -204,14 +216,18 @@ export interface HashedFile {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** `fileStampOf` the file right after it was hashed: a file with this mark is not hashed again. */
+  /**
+   * `fileStampOf` the file right after it was hashed: a file with this mark is not hashed again.
+   */
   readonly fileStamp?: string | undefined;
 }
 
 /** Larger chunks are no faster, smaller ones take more processor time. */
 const chunkBytes = 512 << 10;
 
-/** Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark. */
+/**
+ * Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark.
+ */
 async function checkHashed(
   source: FileHandle,
   { bytes, sha256, fileStamp }: HashedFile,
@@ -234,14 +250,18 @@ async function checkHashed(
   return currentStamp;
 }
 
-/** Reads one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has its mark. */
+/**
+ * Reads one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has
+ * its mark.
+ */
 async function sendUnchanged(
   source: FileHandle,
   { bytes, fileStamp }: { readonly bytes: number; readonly fileStamp: string },
   write: (chunk: Uint8Array) => Promise<void>,
   onSent: (bytes: number) => void,
 ): Promise<void> {
-  // Two buffers in turn: a stream, with a buffer for each chunk, took twice the processor time and ten times the memory.
+  // Two buffers in turn: a stream, with a buffer for each chunk, took twice the processor time and
+  // ten times the memory.
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)] as const;
   const read = async (index: number): Promise<Buffer> => {
     const buffer = index % 2 === 0 ? buffers[0] : buffers[1];

@@ -22,10 +22,16 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
 const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 
-/** Storage also replays what an upload declared, which leaves the bytes as they are: `aws-chunked`, `none`, a charset. */
+/**
+ * Storage also replays what an upload declared, which leaves the bytes as they are: `aws-chunked`,
+ * `none`, a charset.
+ */
 const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
 
-/** A body by its charset, else as UTF-8. No request asks for a compressed one, so such a body is only named. */
+/**
+ * A body by its charset, else as UTF-8. No request asks for a compressed one, so such a body is
+ * only named.
+ */
 export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
   const encoding = compression.exec(headers['content-encoding'] ?? '')?.[1]?.toLowerCase();
   if (body.length > 0 && encoding !== undefined) return `${compressed}${encoding}`;
@@ -55,9 +61,9 @@ const nothingOrJson = /^\s*(?:$|[[{])/;
 const markdownHeading = /^ {0,3}#{1,6} +\S/m;
 
 /**
- * True for an HTML document, by the start of its body, or by its type. The type alone doesn't count for
- * an empty body (Google's storage answers an upload so), JSON, and Markdown with a heading: storage may
- * take a report that begins with `<p align="center">` for HTML.
+ * True for an HTML document, by the start of its body, or by its type. The type alone doesn't count
+ * for an empty body (Google's storage answers an upload so), JSON, and Markdown with a heading:
+ * storage may take a report that begins with `<p align="center">` for HTML.
  */
 export function isPage(body: string, contentType = ''): boolean {
   if (beginsAsPage(body)) return true;
@@ -97,7 +103,10 @@ export function excerptOf(value: unknown, secrets: readonly string[] = []): stri
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }
 
-/** A JSON value from the service, redacted; longer than 16 KiB or nested too deeply, its start as text. */
+/**
+ * A JSON value from the service, redacted; longer than 16 KiB or nested too deeply, its start as
+ * text.
+ */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
   if (json.length > maxReadLength) return excerptOf(value, secrets);
@@ -133,7 +142,9 @@ function fromJson(body: string): string | undefined {
   }
 }
 
-/** The message in a JSON value from the service; all its members where no known one is a message. */
+/**
+ * The message in a JSON value from the service; all its members where no known one is a message.
+ */
 export function messageIn(value: unknown): string {
   const root = record(value);
   const error = record(root['error']);
@@ -166,7 +177,10 @@ function membersOf(value: unknown, depth = 0): string {
 const reasons = ['Message', 'Details', 'AuthenticationErrorDetail'];
 const references = ['HeaderName', 'HeadersNotSigned', 'QueryParameterName'];
 
-/** Plain text as it is; the title of HTML, the reasons in XML (from object storage), or all of their text. */
+/**
+ * Plain text as it is; the title of HTML, the reasons in XML (from object storage), or all of their
+ * text.
+ */
 function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = element('title', body);
   if (title !== undefined) return title;

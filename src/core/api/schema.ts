@@ -34,14 +34,17 @@ export const notificationSchema = z.strictObject({
 export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
-/** Words of the reference that decisions depend on: kept as they came, even if a password is part of one. */
+/**
+ * Words of the reference that decisions depend on: kept as they came, even if a password is part of
+ * one.
+ */
 const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 
 /**
- * Response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent until
- * EXITED, and dropped when they cannot be read, as is a single artifact. Values outside the reference
- * are shortened and redacted.
+ * Response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent
+ * until EXITED, and dropped when they cannot be read, as is a single artifact. Values outside the
+ * reference are shortened and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (word: string): string => (known.has(word) ? word : excerptOf(word, secrets()));

@@ -1,4 +1,5 @@
-// Default imports: VS Code's proxy support patches these two objects, and a named import would miss the patch.
+// Default imports: VS Code's proxy support patches these two objects, and a named import would miss
+// the patch.
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
@@ -17,12 +18,16 @@ interface OutgoingRequest {
   readonly url: URL;
   readonly headers: Record<string, string | number>;
   readonly body?: Buffer | WriteBody;
-  /** The body that `WriteBody` writes waits for `100 Continue`, at most 1 s; it is not sent after any other answer. */
+  /**
+   * The body that `WriteBody` writes waits for `100 Continue`, at most 1 s; it is not sent after
+   * any other answer.
+   */
   readonly expectsContinue?: boolean;
   readonly signal: AbortSignal | undefined;
   /**
-   * The longest time without a byte in either direction: then the request fails with `timeout`, or with `unsent` before
-   * a connection. Without `totalMs`, a response that is not a download must also end this long after its head.
+   * The longest time without a byte in either direction: then the request fails with `timeout`, or
+   * with `unsent` before a connection. Without `totalMs`, a response that is not a download must
+   * also end this long after its head.
    */
   readonly idleMs: number;
   /** Instead of `idleMs`, between the end of a written body and the head of the response. */
@@ -58,7 +63,8 @@ class Exchange {
     this.#request = request;
     const { url, method, signal } = request;
     const transport = url.protocol === 'https:' ? https : http;
-    // No pooling: after a pooled socket that died while idle, nobody would know whether a dispatch arrived.
+    // No pooling: after a pooled socket that died while idle, nobody would know whether a dispatch
+    // arrived.
     const headers = { ...request.headers, Connection: 'close' };
     this.#outgoing = transport.request(url, { method, headers });
     this.#ended = AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]);
@@ -106,11 +112,13 @@ class Exchange {
         this.#hasReply = true;
         resolve(response);
       });
-      // Errors after the response surface on the response; this listener keeps them from being unhandled.
+      // Errors after the response surface on the response; this listener keeps them from being
+      // unhandled.
       outgoing.on('error', reject);
     });
     if (expectsContinue === true) {
-      // Not a header from the start: it would be written at once, and again by VS Code's agent for proxies of plain HTTP.
+      // Not a header from the start: it would be written at once, and again by VS Code's agent for
+      // proxies of plain HTTP.
       outgoing.setHeader('Expect', '100-continue');
       outgoing.once('continue', () => this.#sendBody());
     } else if (typeof body === 'function') this.#sendBody();
@@ -171,8 +179,8 @@ class Exchange {
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
-    // What has arrived is read first, which takes two turns: a write to a connection that the service has
-    // closed fails, and takes a refusal that waits to be read with it.
+    // What has arrived is read first, which takes two turns: a write to a connection that the
+    // service has closed fails, and takes a refusal that waits to be read with it.
     await nextTurn();
     await nextTurn();
     if (this.#hasReply) throw new Error('a reply came before the end of the body');

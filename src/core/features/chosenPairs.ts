@@ -32,7 +32,9 @@ export function everyPair(features: readonly Feature[]): Choice {
   return withPairs(new Map(), pairsOf(features), true);
 }
 
-/** Adds pairs, or removes them. Without a `priority`, pairs that were already chosen keep theirs. */
+/**
+ * Adds pairs, or removes them. Without a `priority`, pairs that were already chosen keep theirs.
+ */
 export function withPairs(
   choice: Choice,
   pairs: readonly Pair[],
@@ -63,7 +65,10 @@ export function missingFeatures(choice: Choice, features: readonly Feature[]): s
   return [...choice.keys()].filter((name) => !names.has(name));
 }
 
-/** `pairs` of a request; undefined for all pairs without priorities (docs/api.md, section 2.7, rule 3). Throws `badPairs` with a `PairsFault`. */
+/**
+ * `pairs` of a request; undefined for all pairs without priorities (docs/api.md, section 2.7, rule
+ * 3). Throws `badPairs` with a `PairsFault`.
+ */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
   if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });
@@ -99,7 +104,9 @@ const fileSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
 );
 
-/** From a run's folder; undefined if a user has not chosen. Throws `badPairs` for a damaged file. */
+/**
+ * From a run's folder; undefined if a user has not chosen. Throws `badPairs` for a damaged file.
+ */
 export async function readChoice(folder: string): Promise<Choice | undefined> {
   const text = await readIfThere(join(folder, fileName));
   if (text === undefined) return undefined;
@@ -129,7 +136,9 @@ export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boole
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 
-/** The choice until a user chooses: the pairs that the run requested, or none if they are unknown. */
+/**
+ * The choice until a user chooses: the pairs that the run requested, or none if they are unknown.
+ */
 export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   const asked = askedPairs(run);
   if (asked === 'all') return everyPair(features);
@@ -141,7 +150,10 @@ export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   );
 }
 
-/** The pairs for a continuation of a run: a user's choice, else the pairs of the run itself. Throws `badFeatures` and `badPairs`. */
+/**
+ * The pairs for a continuation of a run: a user's choice, else the pairs of the run itself. Throws
+ * `badFeatures` and `badPairs`.
+ */
 export async function pairsToContinue(
   run: Run,
   folder: string,

@@ -2,9 +2,13 @@ import { type Continuation, creditLimitReached, type NoContinuation } from '../w
 import { workflows } from '../workflows/workflows.ts';
 import { isFinal, keptArtifacts, roleOf, type Run } from '../run/state/run.ts';
 
-/** The continuations of an ended run: allowed, or why not (docs/api.md, sections 2.7 and 2.8); empty before its end. */
+/**
+ * The continuations of an ended run: allowed, or why not (docs/api.md, sections 2.7 and 2.8); empty
+ * before its end.
+ */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
-  // Only a run that the service knows can be referred to; an imported run does not name its service.
+  // Only a run that the service knows can be referred to; an imported run does not name its
+  // service.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();
   const exit = 'exit' in run ? run.exit : undefined;
   return workflows[run.workflow].continuations({
@@ -19,7 +23,10 @@ export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/** True for an assessment that continues its predecessor, with its findings (docs/api.md, section 2.7). */
+/**
+ * True for an assessment that continues its predecessor, with its findings (docs/api.md, section
+ * 2.7).
+ */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }
@@ -32,7 +39,10 @@ export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefine
     : undefined;
 }
 
-/** The service's ID of the run that a run continues, or whose features it assesses or crawls further. */
+/**
+ * The service's ID of the run that a run continues, or whose features it assesses or crawls
+ * further.
+ */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   if (resume === undefined) return undefined;

@@ -6,8 +6,9 @@ import { isObject } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /**
- * A function of the application that a crawl found, from the artifact of a run, which is read in a worker. A pair is its exact name and a
- * perspective. `scanProgress` tells which pairs were tested, `chosenPairs` which a user chose, and `continuedRuns` how a run can be continued.
+ * A function of the application that a crawl found, from the artifact of a run, which is read in a
+ * worker. A pair is its exact name and a perspective. `scanProgress` tells which pairs were tested,
+ * `chosenPairs` which a user chose, and `continuedRuns` how a run can be continued.
  */
 export interface Feature {
   readonly name: string;
@@ -41,7 +42,9 @@ export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
 const maxBytes = 16 * 1024 * 1024;
 const maxReadMs = 60_000;
 export const maxFeatures = 10_000;
-/** Characters in the name of a pair's feature (docs/api.md, section 8); other texts are cut to it. */
+/**
+ * Characters in the name of a pair's feature (docs/api.md, section 8); other texts are cut to it.
+ */
 const maxNameLength = 5_000;
 
 /** Reads the artifact in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */
@@ -73,7 +76,10 @@ export function toFeatures(value: unknown): FeatureList {
   return { features: [...features.values()], repeated, unreadable, cut };
 }
 
-/** Undefined if the run has no such artifact. Throws `badFeatures` if it is too large or has another shape. */
+/**
+ * Undefined if the run has no such artifact. Throws `badFeatures` if it is too large or has another
+ * shape.
+ */
 export async function readArtifact<T>(
   run: Run,
   folder: string,

@@ -6,7 +6,10 @@ import { type ArtifactReader, maxFeatures, readArtifact } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
-/** `completed`, `skipped`, or neither (docs/api.md, section 2.4); `unknown` without a readable artifact. */
+/**
+ * `completed`, `skipped`, or neither (docs/api.md, section 2.4); `unknown` without a readable
+ * artifact.
+ */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
 export type PairState = (typeof pairStates)[number];
 
@@ -15,7 +18,10 @@ export interface ScanProgress {
   readonly notApplicable: number;
   /** Why not every state is known; `partlyUnreadable` if entries cannot be read or are too many. */
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
-  /** A pair that is not listed is `unknown` if there is a problem. A crawl without progress has tested none. */
+  /**
+   * A pair that is not listed is `unknown` if there is a problem. A crawl without progress has
+   * tested none.
+   */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
 

@@ -41,7 +41,10 @@ function isShownByDefault(run: Run): boolean {
   return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !testsOnePair(run));
 }
 
-/** A user's choice for a folder and a subject: a run, or undefined for none. It holds until another run gets findings. */
+/**
+ * A user's choice for a folder and a subject: a run, or undefined for none. It holds until another
+ * run gets findings.
+ */
 interface FolderChoice {
   readonly folder: string;
   readonly runId: string | undefined;
@@ -119,7 +122,10 @@ export function canShareNames(one: Run, other: Run): boolean {
   return one.state === 'imported' || other.state === 'imported' || isOfSameAccount;
 }
 
-/** The runs of the same subject and account with findings in a folder of the run, each once, in the order of `runs`. */
+/**
+ * The runs of the same subject and account with findings in a folder of the run, each once, in the
+ * order of `runs`.
+ */
 export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
   const related = runs.filter(

@@ -6,7 +6,10 @@ import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';
 import type { ResultFinding, RunResult } from './result/result.ts';
 
-/** The result of testing a finding's pair on a live application; `same` and `other` are a user's answers. */
+/**
+ * The result of testing a finding's pair on a live application; `same` and `other` are a user's
+ * answers.
+ */
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 
@@ -30,7 +33,8 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const [pair] = run.input?.pairs ?? [];
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
-    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings call it.
+    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings
+    // call it.
     const found = await findingsOf(run, source);
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
     const result = resultOf(run, found, progress.stateOf(feature, perspective));

@@ -27,7 +27,9 @@ export type LocationRole = (typeof PLACE_ROLES)[number];
  * finding those of the uploaded text, or of the file here if it is not known what was uploaded.
  */
 export interface Location {
-  /** As received, without a line suffix. Untrusted: only `location/resolver` turns it into a file. */
+  /**
+   * As received, without a line suffix. Untrusted: only `location/resolver` turns it into a file.
+   */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** Never before `startLine`. */
@@ -102,7 +104,10 @@ export interface Finding {
   readonly perspective?: string | undefined;
   /** The tool that found it has suppressed it: that counts until people decide. */
   readonly toolDecision?: TriageDecision | undefined;
-  /** `clipped`: texts or locations were cut, here or for the size of the result. `unreadable`: the item is no object, and only `ReportedFinding.raw` has its content. */
+  /**
+   * `clipped`: texts or locations were cut, here or for the size of the result. `unreadable`: the
+   * item is no object, and only `ReportedFinding.raw` has its content.
+   */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 

@@ -61,10 +61,10 @@ interface Chosen {
 }
 
 /**
- * The findings that the editor shows: for each open folder and subject, those of one run. `#views` has
- * what is known of these runs, and is replaced whenever more is known. The steps of one run follow
- * each other; runs don’t wait for each other. A load reads what has changed, and asks again for what
- * is unread or unknown.
+ * The findings that the editor shows: for each open folder and subject, those of one run. `#views`
+ * has what is known of these runs, and is replaced whenever more is known. The steps of one run
+ * follow each other; runs don’t wait for each other. A load reads what has changed, and asks again
+ * for what is unread or unknown.
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
@@ -248,7 +248,10 @@ export class FindingStore implements Disposable {
     return this.#views.get(runId)?.failure;
   }
 
-  /** Undefined if the number is unknown. Of a run that isn't shown, the head of its result is read once. */
+  /**
+   * Undefined if the number is unknown. Of a run that isn't shown, the head of its result is read
+   * once.
+   */
   async countsOf(run: Run): Promise<FindingCounts | undefined> {
     if (!hasFindings(run) || this.failureOf(run.id) !== undefined) return undefined;
     const head =

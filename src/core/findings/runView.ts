@@ -35,10 +35,10 @@ import type { UploadedFile } from './location/uploadedFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /*
- * What is known of one run: a value that is replaced as a whole. It is made of the run's record, with
- * all locations as they were uploaded and their folders unread. Each step adds what it finds out, and
- * returns the same view if that is nothing. What could not be read stays unread or unknown, and the
- * same step asks again. Decisions are no part of it: `view/show` looks them up.
+ * What is known of one run: a value that is replaced as a whole. It is made of the run's record,
+ * with all locations as they were uploaded and their folders unread. Each step adds what it finds
+ * out, and returns the same view if that is nothing. What could not be read stays unread or
+ * unknown, and the same step asks again. Decisions are no part of it: `view/show` looks them up.
  */
 
 export interface RunView extends Located {

@@ -11,8 +11,8 @@ import { isClosed, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './location/owners.ts';
 
 /**
- * A location in a file of this machine, with the lines of the present text as far as the code can be
- * followed; columns of a changed line are absent.
+ * A location in a file of this machine, with the lines of the present text as far as the code can
+ * be followed; columns of a changed line are absent.
  */
 export interface ShownLocation {
   /** Absolute. */

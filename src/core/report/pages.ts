@@ -102,7 +102,10 @@ const number = /^-?\d{1,9}$/;
 const word = /^[a-z0-9]*$/i;
 const anyText = /^/;
 
-/** Allowed attributes and their values: no links but within the page, and no style but a bar's length. */
+/**
+ * Allowed attributes and their values: no links but within the page, and no style but a bar's
+ * length.
+ */
 const attributes: ReadonlyMap<string, RegExp> = new Map([
   ['align', word],
   ['aria-hidden', word],
@@ -132,8 +135,9 @@ const piece = /([^<]+)|<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>/y;
 const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
- * Rebuilds serialized HTML with only the allowed attributes; undefined if it holds anything but text and allowed elements. A second check after the view's
- * sanitizer, which does not trust the view.
+ * Rebuilds serialized HTML with only the allowed attributes; undefined if it holds anything but
+ * text and allowed elements. A second check after the view's sanitizer, which does not trust the
+ * view.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];

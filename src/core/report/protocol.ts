@@ -1,4 +1,7 @@
-/** Messages between the extension host and the report webview. Each side checks incoming messages with these schemas. */
+/**
+ * Messages between the extension host and the report webview. Each side checks incoming messages
+ * with these schemas.
+ */
 import * as z from 'zod/mini';
 
 const text = z.string();

@@ -57,7 +57,9 @@ export class RunTracker implements Disposable {
     return this.#window.checkNow(id);
   }
 
-  /** For a stored or removed token; `isNewSource` for changed settings of where tokens come from. */
+  /**
+   * For a stored or removed token; `isNewSource` for changed settings of where tokens come from.
+   */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
     return this.#window.tokenChanged(isTokenOf, isNewSource ? 'user' : 'token');
   }
@@ -75,7 +77,10 @@ export class RunTracker implements Disposable {
     return packed && this.startPacked(packed, options);
   }
 
-  /** Makes the archives of a run whose folders the caller has claimed; undefined after a cancellation. */
+  /**
+   * Makes the archives of a run whose folders the caller has claimed; undefined after a
+   * cancellation.
+   */
   async pack(assessment: Assessment, { signal, onPackaging }: StartOptions): Promise<PackedRun | undefined> {
     await this.#deps.store.requireWritable();
     try {
@@ -88,7 +93,8 @@ export class RunTracker implements Disposable {
 
   /**
    * Uploads and dispatches; resolves with the run once it is running, unknown or ended. Until its
-   * journal is written, a failure is thrown, a cancellation resolves to undefined, and nothing is kept.
+   * journal is written, a failure is thrown, a cancellation resolves to undefined, and nothing is
+   * kept.
    */
   async startPacked(packed: PackedRun, { signal, onUploading }: StartOptions): Promise<Run | undefined> {
     try {
@@ -108,7 +114,8 @@ export class RunTracker implements Disposable {
     try {
       const run = await start();
       await lease.renew().catch(() => undefined);
-      // The run may be another one, in a folder of its own, or the lease lost: then the drive takes a new one.
+      // The run may be another one, in a folder of its own, or the lease lost: then the drive takes
+      // a new one.
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);
@@ -121,7 +128,9 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Throws when the service does not know the run; one that is listed already is not asked about. */
+  /**
+   * Throws when the service does not know the run; one that is listed already is not asked about.
+   */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -152,7 +161,10 @@ export class RunTracker implements Disposable {
     if (conflict !== undefined && this.#deps.store.get(id)?.state === 'running') throw conflict;
   }
 
-  /** Throws `busyElsewhere` while the dispatch is sent again, `runIdTaken` if another run has the ID. */
+  /**
+   * Throws `busyElsewhere` while the dispatch is sent again, `runIdTaken` if another run has the
+   * ID.
+   */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -171,7 +183,10 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  /** Sends the start request of an `unknown` run again: a user's decision, since it may start a second paid run. */
+  /**
+   * Sends the start request of an `unknown` run again: a user's decision, since it may start a
+   * second paid run.
+   */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
@@ -216,16 +231,20 @@ export class RunTracker implements Disposable {
     if (recordSaved !== undefined) await this.#deps.store.apply(id, recordSaved);
   }
 
-  /** Tries once. Returns the service's first failure, after which some uploads may be left; throws the disk's. */
+  /**
+   * Tries once. Returns the service's first failure, after which some uploads may be left; throws
+   * the disk's.
+   */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
     return run && this.#tryToRemoveUploads(run, true);
   }
 
   /**
-   * Removes a run and its files, after its uploads as the setting says. Keeps the run and returns the service's failure if
-   * these cannot be removed, unless the user `leavesSource`. Throws the disk's failures, and `changedMeanwhile` for a run
-   * that is live or being dispatched: it may have been paid for.
+   * Removes a run and its files, after its uploads as the setting says. Keeps the run and returns
+   * the service's failure if these cannot be removed, unless the user `leavesSource`. Throws the
+   * disk's failures, and `changedMeanwhile` for a run that is live or being dispatched: it may have
+   * been paid for.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;

@@ -12,7 +12,10 @@ import { dirname, join } from 'node:path';
 import { systemCode } from '../errors.ts';
 import { realPathSync } from '../paths.ts';
 
-/** True for a relative path (with `/`) that on every system stays below the folder into which it is not packaged. */
+/**
+ * True for a relative path (with `/`) that on every system stays below the folder into which it is
+ * not packaged.
+ */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&
@@ -71,7 +74,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {
-    // Undefined on Windows, which `|` takes for 0: there `misplaced` finds links, and no FIFO blocks.
+    // Undefined on Windows, which `|` takes for 0: there `misplaced` finds links, and no FIFO
+    // blocks.
     fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
@@ -92,8 +96,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
 }
 
 /**
- * Looks for links in the path of an open file: Node has no `openat`. Where the system knows that path,
- * only it counts: between two checks by name, a folder can become a link and a folder again.
+ * Looks for links in the path of an open file: Node has no `openat`. Where the system knows that
+ * path, only it counts: between two checks by name, a folder can become a link and a folder again.
  */
 export function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;
@@ -132,7 +136,10 @@ const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
 /** Of a pointer without extensions, which hardly any has. */
 const lfsBytes = { min: 120, max: 200 };
 
-/** True for a file of `bytes` that stands for a content that Git LFS has elsewhere. Throws the system's errors. */
+/**
+ * True for a file of `bytes` that stands for a content that Git LFS has elsewhere. Throws the
+ * system's errors.
+ */
 export function isLfsPointer(full: string, bytes: number): boolean {
   if (bytes < lfsBytes.min || bytes > lfsBytes.max) return false;
   const fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -14,7 +14,10 @@ interface FileTask {
   readonly bytes: number;
 }
 
-/** The last answer to a task has the kind `done`; the pool acknowledges each other one once it is used. */
+/**
+ * The last answer to a task has the kind `done`; the pool acknowledges each other one once it is
+ * used.
+ */
 interface Answer {
   readonly task: number;
   readonly kind: string;
@@ -47,7 +50,9 @@ const tasksPerWorker = 2;
 /** Bounds the finished tasks that wait for an earlier one, and their memory. */
 const windowPerWorker = 8;
 
-/** After 128 files or `taskBytes`, and before a file of `largeBytes`: cuts depend on the list only. */
+/**
+ * After 128 files or `taskBytes`, and before a file of `largeBytes`: cuts depend on the list only.
+ */
 export function cutTasks(
   files: readonly SelectedFile[],
   taskBytes: number,

@@ -8,7 +8,10 @@ export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5
 const uriCharacter = "(?:[\\w.~!$&'()*+,;=-]|%[\\dA-Fa-f]{2})";
 const uriText = `(?:${uriCharacter}|[/?:@])*`;
 
-/** A full URI (docs/api.md, section 2.6; RFC 3986). Stricter than the API: only http or https, and no user information. */
+/**
+ * A full URI (docs/api.md, section 2.6; RFC 3986). Stricter than the API: only http or https, and
+ * no user information.
+ */
 const urlSchema = z.string().check(
   z.maxLength(5000, { abort: true }),
   z.regex(
@@ -127,7 +130,10 @@ function toInputSchemas(toObject: ToObject) {
 export const strictSchemas = toInputSchemas(z.strictObject);
 const looseSchemas = toInputSchemas(looseObject);
 
-/** The members of `input` that both blackbox requests have, with passwords (docs/api.md, section 2.6). */
+/**
+ * The members of `input` that both blackbox requests have, with passwords (docs/api.md, section
+ * 2.6).
+ */
 export const requestInput = {
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -141,7 +147,10 @@ export const requestInput = {
   ),
 };
 
-/** `input` in a journal: as in a request, without language and passwords (docs/api.md, sections 2.6 to 2.8). */
+/**
+ * `input` in a journal: as in a request, without language and passwords (docs/api.md, sections 2.6
+ * to 2.8).
+ */
 export const applicationInputSchema = looseObject({
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -156,7 +165,10 @@ export const applicationInputSchema = looseObject({
 });
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
-/** The members that both blackbox workflows take: no limits, pairs, predecessor, or crawl instructions. */
+/**
+ * The members that both blackbox workflows take: no limits, pairs, predecessor, or crawl
+ * instructions.
+ */
 export function sharedInput({
   target_urls,
   oos_urls,

@@ -38,7 +38,10 @@ const indexEntrySchema = z.object({
     crawlInstructions: textsSchema,
     preferences: textsSchema,
   }),
-  /** The approvals, the latest first, one for each workflow and target file: the same request can come from several. */
+  /**
+   * The approvals, the latest first, one for each workflow and target file: the same request can
+   * come from several.
+   */
   uses: z.array(
     z.object({
       workflow: z.string(),
@@ -53,10 +56,16 @@ type IndexEntry = z.infer<typeof indexEntrySchema>;
 
 export type SavedLogin = IndexEntry & { readonly key: string };
 
-/** Passwords that a user has entered for a start, by `PasswordStore.keysOf`. They are saved with the start. */
+/**
+ * Passwords that a user has entered for a start, by `PasswordStore.keysOf`. They are saved with the
+ * start.
+ */
 export type EnteredPasswords = Map<string, string>;
 
-/** A login's password from another request: the latest of the same target file. If only other files have one, its value is not returned. */
+/**
+ * A login's password from another request: the latest of the same target file. If only other files
+ * have one, its value is not returned.
+ */
 export type EarlierPassword =
   | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
   | { readonly from: 'otherFile' };
@@ -66,8 +75,9 @@ const prefix = 'password:';
 const valuePrefix = '=';
 
 /**
- * Passwords of the applications under test, in the secret storage, each for one request to one service: if targets, exclusions, instructions, or
- * preferences change, the password is not found. An index without passwords lists the logins.
+ * Passwords of the applications under test, in the secret storage, each for one request to one
+ * service: if targets, exclusions, instructions, or preferences change, the password is not found.
+ * An index without passwords lists the logins.
  */
 export class PasswordStore {
   readonly #secrets: SecretStore;
@@ -89,7 +99,10 @@ export class PasswordStore {
     return (await this.get(request)).filter((password) => password !== undefined);
   }
 
-  /** All passwords of a request, in the order of its credentials. Throws `noPassword` if one is not saved. */
+  /**
+   * All passwords of a request, in the order of its credentials. Throws `noPassword` if one is not
+   * saved.
+   */
   async require(request: SentInput): Promise<readonly string[]> {
     const passwords = await this.saved(request);
     if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');
@@ -107,7 +120,10 @@ export class PasswordStore {
     await this.#secrets.store(toIndexEntry(request).keyOf(login), valuePrefix + password);
   }
 
-  /** Records that a user sends passwords with this request, with which later requests from the same target file are compared, and saves the entered ones. */
+  /**
+   * Records that a user sends passwords with this request, with which later requests from the same
+   * target file are compared, and saves the entered ones.
+   */
   async approve(request: PasswordRequest, entered: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const logins = loginsOf(request);
     const keys = this.keysOf(request);
@@ -142,7 +158,10 @@ export class PasswordStore {
     return found.filter((_, at) => passwords[at] !== undefined).sort((a, b) => latestUse(b) - latestUse(a));
   }
 
-  /** The login's password from a request with other parts, of the same target file and, if possible, the same workflow. */
+  /**
+   * The login's password from a request with other parts, of the same target file and, if possible,
+   * the same workflow.
+   */
   async findEarlier(request: PasswordRequest, { id, role }: Login): Promise<EarlierPassword | undefined> {
     const { keyOf, entry } = toIndexEntry(request);
     const key = keyOf({ id, role });
@@ -176,7 +195,10 @@ export class PasswordStore {
     await this.#index.update(key, undefined);
   }
 
-  /** Undefined without an entry, and for one that can't be read: the next start with its password makes it again. */
+  /**
+   * Undefined without an entry, and for one that can't be read: the next start with its password
+   * makes it again.
+   */
   #entryOf(key: string): IndexEntry | undefined {
     return indexEntrySchema.safeParse(this.#index.get(key)).data;
   }
@@ -190,7 +212,10 @@ export function loginsOf(request: SentInput | undefined): readonly Login[] {
   return request?.input?.authentication?.credentials ?? [];
 }
 
-/** What the index has of each login of a request, and its key. The parts, up to megabytes of text, are hashed once. */
+/**
+ * What the index has of each login of a request, and its key. The parts, up to megabytes of text,
+ * are hashed once.
+ */
 function toIndexEntry({ baseUrl, organizationId, input }: SentInput): {
   readonly entry: Pick<SavedLogin, 'origin' | 'organizationId' | 'parts'>;
   readonly keyOf: (login: Login) => string;

@@ -1,13 +1,19 @@
 import { exactLine } from '../visibleText.ts';
 import type { ApplicationInput } from './blackboxInput.ts';
 
-/** The parts of an input that a saved password depends on: not logins, limits, pairs, or the predecessor. */
+/**
+ * The parts of an input that a saved password depends on: not logins, limits, pairs, or the
+ * predecessor.
+ */
 export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';
 
 /** Texts are sorted, so that the input's order does not matter. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
-/** The parts whose changes a user reads: everything but credit limits, which the confirmation shows separately. */
+/**
+ * The parts whose changes a user reads: everything but credit limits, which the confirmation shows
+ * separately.
+ */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
 export interface PartChange<Part extends SentPart = SentPart> {
@@ -47,7 +53,10 @@ export function sentPartsOf(request: {
   };
 }
 
-/** Only parts that differ. Instructions for a crawl count only if `isCrawl`, since nothing else sends them. */
+/**
+ * Only parts that differ. Instructions for a crawl count only if `isCrawl`, since nothing else
+ * sends them.
+ */
 export function changesBetween<Part extends SentPart>(
   before: Readonly<Record<Part, readonly string[]>>,
   after: Readonly<Record<Part, readonly string[]>>,

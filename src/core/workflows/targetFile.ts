@@ -16,7 +16,10 @@ function optional<Schema extends z.ZodMiniType>(schema: Schema, description: str
   return z.optional(schema.check(z.describe(description)));
 }
 
-/** Member names are the API's (docs/api.md, sections 2.6 to 2.8). The editor shows the descriptions in hovers. */
+/**
+ * Member names are the API's (docs/api.md, sections 2.6 to 2.8). The editor shows the descriptions
+ * in hovers.
+ */
 export const targetFileSchema = z.strictObject({
   $schema: optional(z.string(), 'URL of a JSON schema. It is never sent.'),
   target_urls: targetUrlsSchema.check(
@@ -88,13 +91,19 @@ export interface TargetProblem {
 
 /** A valid file is smaller, even if all its characters are escaped. */
 const maxBytes = 8_000_000;
-/** Characters outside strings, which take most of the time. A valid file has some 10,000, with indentation. */
+/**
+ * Characters outside strings, which take most of the time. A valid file has some 10,000, with
+ * indentation.
+ */
 const maxOutsideStrings = 100_000;
 /** A valid file has 5 levels; readers recurse into each. */
 const maxDepth = 100;
 const maxProblems = 100;
 
-/** Reads a target file strictly as JSON. Problems are in the order of the text; the last one may say where checking stopped. */
+/**
+ * Reads a target file strictly as JSON. Problems are in the order of the text; the last one may say
+ * where checking stopped.
+ */
 export function readTargetFile(
   source: string,
 ): { readonly file: TargetFile } | { readonly problems: readonly TargetProblem[] } {
@@ -224,7 +233,10 @@ function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
-/** Removes passwords from a text; `passwords` is by the position of the login. A text over the limits is returned unchanged. */
+/**
+ * Removes passwords from a text; `passwords` is by the position of the login. A text over the
+ * limits is returned unchanged.
+ */
 export function takePasswords(text: string): {
   readonly text: string;
   readonly passwords: ReadonlyMap<number, string>;
@@ -244,7 +256,8 @@ export function takePasswords(text: string): {
       // A number counts as written: 0123 and 1e3 are passwords, too.
       const literal = text.slice(value.offset, endOf(value));
       passwords.set(index, value.type === 'string' ? String(value.value) : literal);
-      // The member is removed with the comma before it or, if no member is left before it, after it.
+      // The member is removed with the comma before it or, if no member is left before it, after
+      // it.
       const before = isFirstLeft ? undefined : members[at - 1];
       const next = isFirstLeft ? members[at + 1] : undefined;
       return [{ from: before ? endOf(before) : member.offset, to: next?.offset ?? endOf(member) }];

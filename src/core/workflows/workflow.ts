@@ -33,8 +33,9 @@ export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther'
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
 /**
- * What the code needs to know of a workflow: one file of this room has one such value, and `workflows` lists them. The target file of the two
- * blackbox workflows is read by `targetFile`, and its values are those of the request (`blackboxInput`).
+ * What the code needs to know of a workflow: one file of this room has one such value, and
+ * `workflows` lists them. The target file of the two blackbox workflows is read by `targetFile`,
+ * and its values are those of the request (`blackboxInput`).
  */
 export interface Workflow {
   readonly id: WorkflowId;
@@ -50,7 +51,10 @@ export interface Workflow {
 /** Abort code for the scan credit limit (docs/api.md, section 2.5). */
 export const creditLimitReached = 'credit_limit_reached';
 
-/** The body of a blackbox request: the journal's input with language and passwords (docs/api.md, section 2.6). */
+/**
+ * The body of a blackbox request: the journal's input with language and passwords (docs/api.md,
+ * section 2.6).
+ */
 export function toApplicationRequest(run: RunRequest, passwords: readonly string[]): unknown {
   const { authentication, ...input } = run.input ?? {};
   const credentials = authentication?.credentials?.map((credential, index) => ({

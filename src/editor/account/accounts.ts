@@ -27,7 +27,10 @@ interface ClientDeps {
   readonly random: () => number;
 }
 
-/** Clients send only the token of their destination. Whatever reads or writes a token may throw `secretStorage`. */
+/**
+ * Clients send only the token of their destination. Whatever reads or writes a token may throw
+ * `secretStorage`.
+ */
 export class Accounts {
   readonly #secrets: HostSecrets;
   readonly #client: ClientDeps;
@@ -75,7 +78,10 @@ export class Accounts {
     return this.#state;
   }
 
-  /** Reserves an upload, as an assessment does first, and cancels it; by default with the stored token. */
+  /**
+   * Reserves an upload, as an assessment does first, and cancels it; by default with the stored
+   * token.
+   */
   async check(
     destination: Destination,
     { token, signal }: { token?: string; signal?: AbortSignal },
@@ -131,7 +137,10 @@ function fixedToken(token: string): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
 }
 
-/** Keeps the context key `whitebox.account` up to date (`SignInState`), and resumes runs that wait for a token. */
+/**
+ * Keeps the context key `whitebox.account` up to date (`SignInState`), and resumes runs that wait
+ * for a token.
+ */
 export function followSignIn(
   accounts: Accounts,
   {
@@ -177,7 +186,10 @@ export function followSignIn(
   );
 }
 
-/** The token command belongs to the destination in the settings. Its token is never sent to another one. */
+/**
+ * The token command belongs to the destination in the settings. Its token is never sent to another
+ * one.
+ */
 function tokenCommandFor(destination: Destination): (() => Promise<string>) | undefined {
   const current = currentDestination();
   if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;

@@ -82,7 +82,10 @@ interface DiagnosticsDeps {
   readonly settings: SettingList;
 }
 
-/** Opens the diagnostics in an editor, where a user reads and shortens them. Copies them only after that. */
+/**
+ * Opens the diagnostics in an editor, where a user reads and shortens them. Copies them only after
+ * that.
+ */
 export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   const content = await withProgress(t('Collecting diagnostics…'), (_report, signal) =>
     diagnosticsOf(deps, signal),

@@ -46,7 +46,10 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
   }
 }
 
-/** Signs in to the account of a run; an imported run has none, so the account in the settings is used. */
+/**
+ * Signs in to the account of a run; an imported run has none, so the account in the settings is
+ * used.
+ */
 export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
   return signIn(accounts, run?.state === 'imported' ? undefined : run);
 }

@@ -36,7 +36,9 @@ export function keepMcpServer(
   return files;
 }
 
-/** Copies a configuration with which an agent outside VS Code starts the MCP server for a folder. */
+/**
+ * Copies a configuration with which an agent outside VS Code starts the MCP server for a folder.
+ */
 export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles): Promise<void> {
   const title = t('Copy MCP Configuration');
   const picked = await pickFolder(t('Choose the folder whose findings the agent may read'));
@@ -69,7 +71,10 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
 /** The target of the server's build. */
 const minNodeVersion = 22;
 
-/** Node from the path if it is new enough, by its full path, since an agent may have another path; else VS Code's own program as Node. */
+/**
+ * Node from the path if it is new enough, by its full path, since an agent may have another path;
+ * else VS Code's own program as Node.
+ */
 async function findRuntime(): Promise<McpRuntime> {
   try {
     // Windows looks in the current folder first, so the workspace must not be that folder.

@@ -22,7 +22,10 @@ export interface McpArguments {
   readonly storage: string;
 }
 
-/** Configures an agent to start the MCP server for a folder: JSON as most agents take it, or Codex's TOML. */
+/**
+ * Configures an agent to start the MCP server for a folder: JSON as most agents take it, or Codex's
+ * TOML.
+ */
 export function toMcpConfiguration(
   format: 'json' | 'toml',
   { command, env }: McpRuntime,

@@ -27,7 +27,10 @@ import { showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
-/** Continues a run with the input in its journal, its chosen pairs, and credit limits that are asked for. */
+/**
+ * Continues a run with the input in its journal, its chosen pairs, and credit limits that are asked
+ * for.
+ */
 export async function continueRun(
   continuation: Continuation,
   chosen: Run | undefined,
@@ -94,7 +97,10 @@ async function pairsFor(
   return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
 }
 
-/** A continuation of a one-pair run is a one-pair run, and is for the same finding only if it tests the same pair. */
+/**
+ * A continuation of a one-pair run is a one-pair run, and is for the same finding only if it tests
+ * the same pair.
+ */
 function onePairMembers(
   run: Run,
   pairs: Pairs,
@@ -113,7 +119,10 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-/** The run's own request; for a run that was started elsewhere, the one in a target file that a user chooses. */
+/**
+ * The run's own request; for a run that was started elsewhere, the one in a target file that a user
+ * chooses.
+ */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,
@@ -158,7 +167,10 @@ async function readQuietly(path: string): Promise<TargetFile | undefined> {
   return 'file' in read ? read.file : undefined;
 }
 
-/** The input without limits, pairs and `resume`; only a crawl has instructions outside `authentication`. */
+/**
+ * The input without limits, pairs and `resume`; only a crawl has instructions outside
+ * `authentication`.
+ */
 function inputToRepeat(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
   const { additional_instructions } = input;
   const isSent = workflow === 'blackbox-crawl' && additional_instructions !== undefined;

@@ -50,7 +50,10 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
   return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }
 
-/** Nothing is checked initially. Pairs with findings come first, even if there are none: after a fix, they are tested again. */
+/**
+ * Nothing is checked initially. Pairs with findings come first, even if there are none: after a
+ * fix, they are tested again.
+ */
 async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
@@ -103,7 +106,10 @@ async function pickGroups(
   return picked && ((pair) => picked.some(({ has }) => has(pair)));
 }
 
-/** What a click on checkboxes does, by a key: chooses the pairs of rows, or clears them if all are chosen or gone. */
+/**
+ * What a click on checkboxes does, by a key: chooses the pairs of rows, or clears them if all are
+ * chosen or gone.
+ */
 export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   await view.choose(({ choice }) => {
     const areChosen = nodes.every(
@@ -113,7 +119,10 @@ export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/** Asks for a priority and chooses the pairs of rows with it; of a feature, its chosen pairs, or all if none is. */
+/**
+ * Asks for a priority and chooses the pairs of rows with it; of a feature, its chosen pairs, or all
+ * if none is.
+ */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();
   if (shown === undefined || nodes.length === 0) return;

@@ -30,7 +30,9 @@ const t = vscode.l10n.t;
 
 export type FeaturesView = ReturnType<typeof createFeaturesView>;
 
-/** Fills the Features view. It is hidden until a run is shown: by a command, or when its crawl ends. */
+/**
+ * Fills the Features view. It is hidden until a run is shown: by a command, or when its crawl ends.
+ */
 export function createFeaturesView(
   lazy: LazyView<FeaturesNode>,
   { runs, attempt, parseWorkerFile }: { runs: RunStore; attempt: Attempt; parseWorkerFile: string },
@@ -178,7 +180,10 @@ export function pairsBelow(node: FeaturesNode): readonly Pair[] {
   }
 }
 
-/** Writes the view's message and description; returns its state for `when` clauses. An empty view has no message, which would hide its welcome. */
+/**
+ * Writes the view's message and description; returns its state for `when` clauses. An empty view
+ * has no message, which would hide its welcome.
+ */
 function describeFeatures(
   view: vscode.TreeView<unknown>,
   shown: ShownFeatures,

@@ -30,8 +30,9 @@ import { describeChanges, documentOfChanges } from './whatChanged.ts';
 const t = vscode.l10n.t;
 
 /**
- * Asks for the passwords of a request that are neither saved nor entered, and adds them to `entered`. A password of an earlier request is offered
- * with what changed. Saves nothing: that is for whoever starts the run (`PasswordStore.approve`).
+ * Asks for the passwords of a request that are neither saved nor entered, and adds them to
+ * `entered`. A password of an earlier request is offered with what changed. Saves nothing: that is
+ * for whoever starts the run (`PasswordStore.approve`).
  */
 export async function askForPasswords(
   request: PasswordRequest,
@@ -80,7 +81,10 @@ async function replacePassword(login: Login): Promise<PasswordAnswer> {
   return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
 }
 
-/** Offers a saved password for a changed request. Too long changes have to be opened as a document first. */
+/**
+ * Offers a saved password for a changed request. Too long changes have to be opened as a document
+ * first.
+ */
 async function offerPassword(
   login: Login,
   password: string,
@@ -185,7 +189,9 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   await showWarning(message);
 }
 
-/** Saves the passwords that are not the last in `moved`, and notes them: each request has its own. */
+/**
+ * Saves the passwords that are not the last in `moved`, and notes them: each request has its own.
+ */
 async function saveNew(
   requests: readonly PasswordRequest[],
   taken: ReadonlyMap<number, string>,
@@ -209,7 +215,10 @@ interface ManageDeps {
   readonly diagnostics: Pick<TargetDiagnostics, 'refuse'>;
 }
 
-/** Lists the saved passwords, those of a target file (by default the active editor's) first; sets and deletes them. */
+/**
+ * Lists the saved passwords, those of a target file (by default the active editor's) first; sets
+ * and deletes them.
+ */
 export async function managePasswords(
   targetFile: vscode.Uri | undefined,
   { passwords, diagnostics }: ManageDeps,
@@ -291,7 +300,10 @@ function hostsOf({ targets }: InputParts): string {
   return [...new Set(targets.map(originOf))].join(', ');
 }
 
-/** The logins of a target file; `isKept` if the password is saved for one of its requests: the other one takes it from there. */
+/**
+ * The logins of a target file; `isKept` if the password is saved for one of its requests: the other
+ * one takes it from there.
+ */
 export async function loginsOfFile(
   requests: readonly PasswordRequest[],
   passwords: PasswordStore,

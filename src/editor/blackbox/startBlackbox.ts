@@ -64,7 +64,10 @@ export async function startFromFile(
   if (uri !== undefined) await startBlackbox(() => readStart(workflow, uri, deps), deps);
 }
 
-/** Starts a failed run again that was never sent: from its current target file, or from its journal if it continues another run. */
+/**
+ * Starts a failed run again that was never sent: from its current target file, or from its journal
+ * if it continues another run.
+ */
 export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<void> {
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return;
   const { workflow, input, targetFile, confirms, label, continuesOnePair } = run;
@@ -86,7 +89,10 @@ export function inheritedFrom(
   return { account: run, folder: targets[0]?.folder ?? '', targetFile, language, webhookEndpointIds };
 }
 
-/** Reads a start from a target file; undefined where the file has problems or a user refuses. Throws `badTargetFile`. */
+/**
+ * Reads a start from a target file; undefined where the file has problems or a user refuses. Throws
+ * `badTargetFile`.
+ */
 export async function readStart(
   workflow: BlackboxWorkflow,
   uri: vscode.Uri,
@@ -108,8 +114,9 @@ export async function readStart(
 }
 
 /**
- * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A user can read the exact request, or all
- * changes, first: nothing is sent then, and `read` is called again when the user returns to the question. When the user cancels, nothing is saved.
+ * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A
+ * user can read the exact request, or all changes, first: nothing is sent then, and `read` is
+ * called again when the user returns to the question. When the user cancels, nothing is saved.
  */
 export async function startBlackbox(
   read: () => Promise<BlackboxStart | undefined>,
@@ -134,7 +141,8 @@ async function askAndLaunch(
   const destination = account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const plan = toPlan(start, destination);
-  // Claimed before the questions: no second click and no other window starts a run on these targets meanwhile.
+  // Claimed before the questions: no second click and no other window starts a run on these targets
+  // meanwhile.
   const claim = await tracker.claim([applicationSubject(start.input)]);
   try {
     // Another window may have started a run before the claim.

@@ -13,7 +13,10 @@ import { describeChanges } from './whatChanged.ts';
 
 const t = vscode.l10n.t;
 
-/** Asks whether to start, and shows what the run does, where and for how many credits. `runs` are all runs, the newest first. */
+/**
+ * Asks whether to start, and shows what the run does, where and for how many credits. `runs` are
+ * all runs, the newest first.
+ */
 export async function askToStart(
   plan: BlackboxPlan,
   runs: readonly Run[],
@@ -58,7 +61,10 @@ export async function askToStart(
 /** Characters; no host name of the Internet is longer. */
 const maxOriginLength = 300;
 
-/** The origins of the targets, every new one by name; `areNew` if one of them is in no run of this machine. */
+/**
+ * The origins of the targets, every new one by name; `areNew` if one of them is in no run of this
+ * machine.
+ */
 function originLines(
   plan: BlackboxPlan,
   runs: readonly Run[],
@@ -136,7 +142,10 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   return lines;
 }
 
-/** The last start from the same target file, if possible of the same workflow. A continuation isn't started from the file. */
+/**
+ * The last start from the same target file, if possible of the same workflow. A continuation isn't
+ * started from the file.
+ */
 function lastStart(
   { targetFile, workflow, input }: BlackboxPlan,
   runs: readonly Run[],
@@ -168,7 +177,9 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   return [changesLine, ...lines];
 }
 
-/** The unfinished runs on one of the same origins: each spends credits, and they disturb each other. */
+/**
+ * The unfinished runs on one of the same origins: each spends credits, and they disturb each other.
+ */
 function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): string[] {
   const origins = new Set(target_urls.map(originOf));
   const live = runs.filter(

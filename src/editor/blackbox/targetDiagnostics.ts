@@ -12,8 +12,9 @@ const t = vscode.l10n.t;
 const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
 /**
- * Shows the problems that `readTargetFile` finds at their lines, when a document is opened or changed. Passwords, and what may hide one, are shown
- * at once; all others after `refuse`, until the text changes.
+ * Shows the problems that `readTargetFile` finds at their lines, when a document is opened or
+ * changed. Passwords, and what may hide one, are shown at once; all others after `refuse`, until
+ * the text changes.
  */
 export class TargetDiagnostics {
   readonly #diagnostics = vscode.languages.createDiagnosticCollection('whitebox.blackbox');

@@ -24,13 +24,19 @@ const everyTargetFile = `**/*${targetFileSuffix}`;
 
 export const targetFileSelector: vscode.DocumentFilter = { scheme: 'file', pattern: everyTargetFile };
 
-/** True for a target file that runs can be started from: on disk, in a folder of a trusted workspace. */
+/**
+ * True for a target file that runs can be started from: on disk, in a folder of a trusted
+ * workspace.
+ */
 export function isUsableTargetFile(uri: vscode.Uri): boolean {
   const isOnDisk = uri.scheme === 'file' && uri.path.endsWith(targetFileSuffix);
   return isOnDisk && vscode.workspace.isTrusted && vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
-/** Picks among the target files of the workspace that searches include; the only one is not asked about. */
+/**
+ * Picks among the target files of the workspace that searches include; the only one is not asked
+ * about.
+ */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
   const search = vscode.workspace.findFiles(everyTargetFile, searchExcludes());
@@ -82,7 +88,8 @@ export async function readSaved(
   await stat(uri.fsPath);
   const document = await openDocument(uri);
   if (document.isDirty && !(await saveDocument(document))) return undefined;
-  // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull does.
+  // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull
+  // does.
   const text = await readFile(uri.fsPath, 'utf8');
   const read = readTargetFile(text);
   if ('file' in read) return read.file;
@@ -90,7 +97,10 @@ export async function readSaved(
   return undefined;
 }
 
-/** Checks a saved target file for secrets, unless the setting is off. False if there are some and the user does not send them. */
+/**
+ * Checks a saved target file for secrets, unless the setting is off. False if there are some and
+ * the user does not send them.
+ */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
   const path = await realPath(uri.fsPath);

@@ -10,7 +10,10 @@ import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from
 
 const t = vscode.l10n.t;
 
-/** Shows code lenses on line 1 of target files: start buttons with credit limits, and passwords. No lens shows text of the file. */
+/**
+ * Shows code lenses on line 1 of target files: start buttons with credit limits, and passwords. No
+ * lens shows text of the file.
+ */
 export function showTargetLenses({
   passwords,
   secrets,

@@ -29,15 +29,19 @@ import { describeBadSetting, describeSecretStorage, describeTokenCommand } from 
 const t = vscode.l10n.t;
 
 /**
- * Sentences and buttons for errors: one entry for each kind of `AssessmentError`, here, in `serviceMessages` (service and network), and in
- * `settingMessages`. A sentence says what happened and what to do. With a run, the sign-in button is for the run's account.
+ * Sentences and buttons for errors: one entry for each kind of `AssessmentError`, here, in
+ * `serviceMessages` (service and network), and in `settingMessages`. A sentence says what happened
+ * and what to do. With a run, the sign-in button is for the run's account.
  */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
-/** Why the service refused to start a run: for a blackbox run, the ownership of its targets must be verified. */
+/**
+ * Why the service refused to start a run: for a blackbox run, the ownership of its targets must be
+ * verified.
+ */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;
@@ -383,7 +387,10 @@ function toFileFailure(error: unknown): Failure | undefined {
     : { kind: 'storage', subject: visibleLine(path ?? t('The file')), detail: code };
 }
 
-/** VS Code gives the system's code and the path only in its message: "Error: EACCES: permission denied, open '/a/b'". */
+/**
+ * VS Code gives the system's code and the path only in its message: "Error: EACCES: permission
+ * denied, open '/a/b'".
+ */
 function parseVSCodeError(error: vscode.FileSystemError): { code: string; path?: string | undefined } {
   const [, code, path] = /\b(E[A-Z]{2,}|UNKNOWN): [^']*(?:'(.*)')?/.exec(error.message) ?? [];
   return { code: code ?? error.code, path };

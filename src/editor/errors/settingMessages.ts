@@ -3,7 +3,10 @@ import { type Message, openSetting, openSettingsFile, showLog } from './errorAct
 
 const t = vscode.l10n.t;
 
-/** For a setting or an answer at sign-in. `values` are the allowed values, or VS Code's error about its settings file. */
+/**
+ * For a setting or an answer at sign-in. `values` are the allowed values, or VS Code's error about
+ * its settings file.
+ */
 export function describeBadSetting(subject: string, values: string | undefined): Message {
   const key = `whitebox.${subject}`;
   const inSettings = (message: string): Message => [message, openSetting(key)];
@@ -51,7 +54,10 @@ export function describeBadSetting(subject: string, values: string | undefined):
   }
 }
 
-/** What the secret storage did not do, and the error it gave; without one, it didn’t respond in time. */
+/**
+ * What the secret storage did not do, and the error it gave; without one, it didn’t respond in
+ * time.
+ */
 export function describeSecretStorage(action: string, error: string | undefined): string {
   const unlock = t('Unlock your system’s keyring, or set one up if there is none.');
   return `${describeStorageFault(action, error)} ${unlock}`;

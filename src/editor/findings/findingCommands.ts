@@ -145,6 +145,7 @@ export async function openUrl({ finding: { url } }: ShownFinding): Promise<void>
   );
   const question = t('Open this URL? {0}', address.href);
   if ((await askInDialog({ question, detail }, open)) !== open) return;
-  // As text: `openExternal` takes only a `Uri`, which encodes `=` and `&` of a query (microsoft/vscode#85930).
+  // As text: `openExternal` takes only a `Uri`, which encodes `=` and `&` of a query
+  // (microsoft/vscode#85930).
   await vscode.commands.executeCommand('vscode.open', address.href);
 }

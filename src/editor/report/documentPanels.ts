@@ -48,8 +48,9 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
 }
 
 /**
- * The open panels of one kind, which VS Code restores after a reload of the window. A panel gets its document as a message when it becomes visible,
- * and answers with indexes of places, never with paths (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
+ * The open panels of one kind, which VS Code restores after a reload of the window. A panel gets
+ * its document as a message when it becomes visible, and answers with indexes of places, never with
+ * paths (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
  */
 export class DocumentPanels<T> implements Disposable {
   readonly #deps: DocumentPanelsDeps<T>;
@@ -124,7 +125,10 @@ interface Sent {
   readonly actions: readonly MessageAction[];
 }
 
-/** Shows a document in a panel. VS Code discards the page of a hidden panel; a new page asks for the document again. */
+/**
+ * Shows a document in a panel. VS Code discards the page of a hidden panel; a new page asks for the
+ * document again.
+ */
 export class DocumentPanel {
   readonly panel: vscode.WebviewPanel;
   readonly #deps: PanelDeps;
@@ -171,7 +175,10 @@ export class DocumentPanel {
     if (this.panel.visible) this.#logged(this.#sendIfChanged());
   }
 
-  /** The untrusted HTML that the page makes when it next shows a document. Rejects with an `AbortError` if the panel closes or the signal aborts. */
+  /**
+   * The untrusted HTML that the page makes when it next shows a document. Rejects with an
+   * `AbortError` if the panel closes or the signal aborts.
+   */
   render(signal: AbortSignal): Promise<string> {
     this.#endRendering(undefined);
     const rendering = Promise.withResolvers<string>();

@@ -29,7 +29,10 @@ type TrendDeps = PanelDeps &
     readonly triage: TriageStore;
   };
 
-/** The trend of a run's folders; `traced` once the findings of all runs have been read, which takes seconds. */
+/**
+ * The trend of a run's folders; `traced` once the findings of all runs have been read, which takes
+ * seconds.
+ */
 interface Trend {
   readonly run: Run;
   readonly traced?: TracedRuns;

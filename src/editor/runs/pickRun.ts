@@ -13,7 +13,9 @@ export interface RunNode {
   readonly id: string;
 }
 
-/** The row above the runs of the same folders; `latestId` is the latest of them that has findings. */
+/**
+ * The row above the runs of the same folders; `latestId` is the latest of them that has findings.
+ */
 export interface FolderNode {
   readonly kind: 'folder';
   readonly key: string;
@@ -29,7 +31,10 @@ export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vsc
   return { title, command, arguments: [toRunNode(run)] };
 }
 
-/** The run that a command's argument names, if any. Throws `runGone`: no command acts on a different run. */
+/**
+ * The run that a command's argument names, if any. Throws `runGone`: no command acts on a different
+ * run.
+ */
 export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const id = idOf(node);
   if (id === undefined) return undefined;
@@ -54,7 +59,10 @@ function idOf(node: unknown): string | undefined {
   return candidate?.kind === 'run' ? candidate.id : undefined;
 }
 
-/** Picks among runs; the only candidate is not asked about. Without candidates, shows `none` and returns undefined. */
+/**
+ * Picks among runs; the only candidate is not asked about. Without candidates, shows `none` and
+ * returns undefined.
+ */
 export async function pickRun(
   candidates: readonly Run[],
   title: string,
@@ -75,7 +83,10 @@ export async function pickRun(
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
 
-/** Picks among the runs with this artifact whose findings are shown, or among all runs where no findings are shown. */
+/**
+ * Picks among the runs with this artifact whose findings are shown, or among all runs where no
+ * findings are shown.
+ */
 export function pickShownRun(
   { runs, findings }: { runs: RunStore; findings: FindingStore },
   artifact: 'report' | 'findings',

@@ -24,7 +24,8 @@ interface ResumeDeps {
 }
 
 export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
-  // All containers and machines of a user share globalState, so only folders open in this window count.
+  // All containers and machines of a user share globalState, so only folders open in this window
+  // count.
   const lost = deps.notes.lost(deps.runs).filter(hasOpenFolder);
   if (lost.length === 0) return;
   const track = t('Track Again');
@@ -83,7 +84,9 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
   for (const { runId } of lost) await notes.forget(runId);
 }
 
-/** Polls runs, now and at each focus, and offers to track lost ones, once the workspace is trusted. */
+/**
+ * Polls runs, now and at each focus, and offers to track lost ones, once the workspace is trusted.
+ */
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
   // Not awaited: the service may not answer.
@@ -101,7 +104,9 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   );
 }
 
-/** Above the Runs view, and once in a message. Called before the first reload, which may find it. */
+/**
+ * Above the Runs view, and once in a message. Called before the first reload, which may find it.
+ */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let shown: string | undefined;
   let hasWarned = false;

@@ -228,7 +228,10 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
   return [item];
 }
 
-/** How far an assessment came before its credit limit; says “of {1}” if the number of pairs is known. */
+/**
+ * How far an assessment came before its credit limit; says “of {1}” if the number of pairs is
+ * known.
+ */
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit has been reached.');

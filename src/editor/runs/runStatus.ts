@@ -29,7 +29,10 @@ export interface StatusDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What is known of an unfinished run, one fact a line. How much is left is not known, so nothing says it. */
+/**
+ * What is known of an unfinished run, one fact a line. How much is left is not known, so nothing
+ * says it.
+ */
 export function statusLines(run: Run, deps: StatusDeps): string[] {
   const duration = formatDuration(elapsedMs(run, deps.clock.now()));
   const elapsed = isLive(run) && !wasStartedHere(run) ? t('watched for {0}', duration) : duration;
@@ -83,7 +86,10 @@ function nextCheck(run: LiveRun, { tracker, clock }: Pick<StatusDeps, 'tracker' 
   }
 }
 
-/** What happens next with an ended run, and when or why: with its findings, and with its source on the service. */
+/**
+ * What happens next with an ended run, and when or why: with its findings, and with its source on
+ * the service.
+ */
 export function stepsAfterEnd(
   run: Run,
   {

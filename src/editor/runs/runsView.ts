@@ -59,8 +59,9 @@ const t = vscode.l10n.t;
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
 /**
- * The Runs view: folders, their runs, and lines about a run (`runLines`). Rows are made from the runs on
- * disk whenever these change, and hold no state. What a row's menu offers is in its `contextValue`.
+ * The Runs view: folders, their runs, and lines about a run (`runLines`). Rows are made from the
+ * runs on disk whenever these change, and hold no state. What a row's menu offers is in its
+ * `contextValue`.
  */
 export function showRuns(
   lazy: LazyView<RunsNode>,
@@ -301,7 +302,9 @@ function iconOf(run: Run): vscode.ThemeIcon {
 
 const refreshMs = 60_000;
 
-/** Renders now, at each change, and each minute while a run is unfinished, for the elapsed times. */
+/**
+ * Renders now, at each change, and each minute while a run is unfinished, for the elapsed times.
+ */
 export function renderRuns(runs: RunStore, render: () => void): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   const renderNow = (): void => {

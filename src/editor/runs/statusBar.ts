@@ -22,7 +22,9 @@ import { type StatusDeps, statusLines } from './runStatus.ts';
 
 const t = vscode.l10n.t;
 
-/** A run that needs attention, else an unfinished one with its time, else the number of findings. */
+/**
+ * A run that needs attention, else an unfinished one with its time, else the number of findings.
+ */
 export function showStatus(
   item: vscode.StatusBarItem,
   deps: StatusDeps & {

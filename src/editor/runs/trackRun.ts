@@ -27,7 +27,10 @@ export interface RunDeps {
   readonly tracker: RunTracker;
 }
 
-/** For a run that was started elsewhere or whose start is unconfirmed. Asks for its ID without a link. */
+/**
+ * For a run that was started elsewhere or whose start is unconfirmed. Asks for its ID without a
+ * link.
+ */
 export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference): Promise<void> {
   if ((vscode.workspace.workspaceFolders ?? []).length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();
@@ -138,7 +141,10 @@ interface Targets extends RunDeps {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 }
 
-/** Follows links to findings and runs, one at a time. Anybody can write a link, so it only shows local data or asks. */
+/**
+ * Follows links to findings and runs, one at a time. Anybody can write a link, so it only shows
+ * local data or asks.
+ */
 export function createLinkFollower({ attempt, log, ...deps }: LinkDeps): (uri: vscode.Uri) => Promise<void> {
   let isFollowing = false;
   return async ({ path, query }) => {

@@ -80,7 +80,8 @@ interface Packed {
 
 /**
  * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked
- * content (`checkPacked`). The caller discards the returned archives. Undefined if the user cancels.
+ * content (`checkPacked`). The caller discards the returned archives. Undefined if the user
+ * cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -111,7 +112,8 @@ async function decideSecrets(
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
-  // Uses the choices of the preparation: files that a user added in the preview since then are not checked.
+  // Uses the choices of the preparation: files that a user added in the preview since then are not
+  // checked.
   const decided = prepared.map((folder) => applyChoices(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
@@ -223,7 +225,9 @@ function keyOf({ uri }: Folder): string {
   return `upload:${pathKey((vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath)}`;
 }
 
-/** The path below the workspace folder: empty for the workspace folder itself, else ending in `/`. */
+/**
+ * The path below the workspace folder: empty for the workspace folder itself, else ending in `/`.
+ */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
   const path = pathInside(top.fsPath, uri.fsPath) ?? '';

@@ -30,8 +30,8 @@ export interface StartDeps extends PreparationDeps {
 
 /**
  * Claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks
- * (`uploadQuestion`), and only then lets the tracker upload and start. *Include All* leads back to the
- * selection; *Show Files* ends the start and opens the Upload Preview.
+ * (`uploadQuestion`), and only then lets the tracker upload and start. *Include All* leads back to
+ * the selection; *Show Files* ends the start and opens the Upload Preview.
  */
 export async function startAssessment(
   folders: readonly Folder[],

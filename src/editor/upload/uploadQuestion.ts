@@ -49,8 +49,8 @@ interface QuestionDeps {
 }
 
 /**
- * Shows what is uploaded, where to, and that it costs credits. `prepareAgain`: the user included files,
- * which have to be checked and packed first.
+ * Shows what is uploaded, where to, and that it costs credits. `prepareAgain`: the user included
+ * files, which have to be checked and packed first.
  */
 export async function confirmUpload(
   { run, assessment, manifests }: PackedAssessment,

@@ -11,7 +11,10 @@ import type { Row } from '../rows.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** What the extension costs at each start of VS Code while no run is live: the bytes that are loaded, and the script that runs in the host of a new window. */
+/**
+ * What the extension costs at each start of VS Code while no run is live: the bytes that are
+ * loaded, and the script that runs in the host of a new window.
+ */
 export async function measureActivation(scratch: string, rounds: number): Promise<Row[]> {
   const { size } = await stat(join(root, 'dist/bootstrap.cjs'));
   const ms = median(await activateInWindows(scratch, rounds));

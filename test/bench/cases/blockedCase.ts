@@ -6,7 +6,10 @@ import type { Row } from '../rows.ts';
 
 const unit = join(import.meta.dirname, '../../unit');
 
-/** How long the event loop is blocked, in processor time, while the hostile and huge inputs of the unit tests are read. */
+/**
+ * How long the event loop is blocked, in processor time, while the hostile and huge inputs of the
+ * unit tests are read.
+ */
 export function measureBlocks(times: number): Row[] {
   return globSync('**/hostile*.test.ts', { cwd: unit }).flatMap((name) => {
     const file = join(unit, name);

@@ -12,8 +12,9 @@ const linesPerFile = 200;
 const busy = { path: 'src/busy.js', findings: 100, lines: 5_000 };
 
 /**
- * From a saved result to the shown findings, against the same *by hand*: also after `earlier` other runs, and with every tenth file changed. And a file with
- * 100 findings that is placed again after typing.
+ * From a saved result to the shown findings, against the same *by hand*: also after `earlier` other
+ * runs, and with every tenth file changed. And a file with 100 findings that is placed again after
+ * typing.
  */
 export async function measureFindings(
   count: number,

@@ -12,7 +12,10 @@ const outdated = 30;
 const findings = 1_000;
 const subject = join(import.meta.dirname, '../subjects/openedSubject.ts');
 
-/** From a window that opens, with a live run, to its first poll and answered command: beside results that must be worked out again, and without. */
+/**
+ * From a window that opens, with a live run, to its first poll and answered command: beside results
+ * that must be worked out again, and without.
+ */
 export async function measureOpened(scratch: string, pairs: number): Promise<Row[]> {
   const service = await startService();
   const { baseUrl, organizationId, token } = service;

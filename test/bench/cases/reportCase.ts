@@ -3,7 +3,10 @@ import { reportStage } from '../../browser/reportPage.ts';
 import { median } from '../pairs.ts';
 import type { Row } from '../rows.ts';
 
-/** Opens reports of 1 and 5 MB in the view as it is shipped, in Chromium, under the view's own policy. */
+/**
+ * Opens reports of 1 and 5 MB in the view as it is shipped, in Chromium, under the view's own
+ * policy.
+ */
 export async function measureReports(rounds: number): Promise<Row[]> {
   const stage = reportStage();
   const rows: Row[] = [];

@@ -9,7 +9,10 @@ interface Finding {
   readonly locations: readonly { readonly file: string }[];
 }
 
-/** Reads and parses a saved record, then reads and hashes the files that findings point at. Times in ms: the first files, all files. */
+/**
+ * Reads and parses a saved record, then reads and hashes the files that findings point at. Times in
+ * ms: the first files, all files.
+ */
 export async function readByHand({
   runFolder,
   folder,
@@ -41,7 +44,10 @@ export async function readByHand({
   return [firstMs, performance.now() - start];
 }
 
-/** Parses a findings file; reads, hashes and copies the files that it points at; writes what it parsed. */
+/**
+ * Parses a findings file; reads, hashes and copies the files that it points at; writes what it
+ * parsed.
+ */
 export async function workOutByHand({
   runFolder,
   folder,

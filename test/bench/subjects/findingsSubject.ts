@@ -31,7 +31,10 @@ export async function workOutStored(storage: string, id: string): Promise<void> 
   await saveResult(run, { runs, workerFile, encodings: () => utf8Only, memory: createMemory() });
 }
 
-/** Reads the run in `storage` as a window does, then types in `file`. Times in ms: first problem, all placed, each time that the file is placed again. */
+/**
+ * Reads the run in `storage` as a window does, then types in `file`. Times in ms: first problem,
+ * all placed, each time that the file is placed again.
+ */
 export async function openFindings(
   storage: string,
   file: string,

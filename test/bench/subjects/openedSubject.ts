@@ -1,4 +1,5 @@
-// Opens a window on stored runs, and prints after how many ms a command has been answered that polls.
+// Opens a window on stored runs, and prints after how many ms a command has been answered that
+// polls.
 import { openWindow } from '../../unit/host/openedWindow.ts';
 
 const [storage = '', folder = '', token = ''] = process.argv.slice(2);

@@ -12,7 +12,10 @@ export interface Destination {
   readonly token: string;
 }
 
-/** Selects, packages, uploads and dispatches as a window does, with its journal in `storage`; resolves when the run is accepted. */
+/**
+ * Selects, packages, uploads and dispatches as a window does, with its journal in `storage`;
+ * resolves when the run is accepted.
+ */
 export async function startWhole(
   { baseUrl, organizationId, token }: Destination,
   storage: string,

@@ -26,17 +26,29 @@ export type Job =
   /** Selects and packs a zip with archiver; `packagingMs` is the packing. */
   | { readonly kind: 'archiver'; readonly root: string; readonly to: string }
   | { readonly kind: 'start'; readonly root: string; readonly service: Destination; readonly storage: string }
-  /** Packages and cancels after the first progress; `ms` is from there until everything is cleaned up. */
+  /**
+   * Packages and cancels after the first progress; `ms` is from there until everything is cleaned
+   * up.
+   */
   | { readonly kind: 'cancel'; readonly root: string; readonly to: string }
   | { readonly kind: 'secrets'; readonly root: string }
   | { readonly kind: 'upload'; readonly url: string; readonly file: HashedFile }
-  /** Opens the findings of a stored run and types; `ms`: first problem, all placed, first key, further keys. */
+  /**
+   * Opens the findings of a stored run and types; `ms`: first problem, all placed, first key,
+   * further keys.
+   */
   | { readonly kind: 'findings'; readonly storage: string; readonly file: string }
-  /** Reads what a list of findings needs, in as few lines as possible; `ms`: record and first files, all files. */
+  /**
+   * Reads what a list of findings needs, in as few lines as possible; `ms`: record and first files,
+   * all files.
+   */
   | { readonly kind: 'byHand'; readonly runFolder: string; readonly folder: string; readonly worker: boolean }
   /** Works out the result of a stored run. */
   | { readonly kind: 'workOut'; readonly storage: string; readonly run: string }
-  /** Parses a findings file, reads, hashes and copies the files of its folder, and writes JSON; in as few lines as possible. */
+  /**
+   * Parses a findings file, reads, hashes and copies the files of its folder, and writes JSON; in
+   * as few lines as possible.
+   */
   | {
       readonly kind: 'workOutByHand';
       readonly runFolder: string;

@@ -8,7 +8,10 @@ import type { Job, Outcome } from './subject.ts';
 
 const source = resolve(import.meta.dirname, '../../..');
 
-/** Runs jobs in child processes, bundled like the product: loading sources would count as memory and time. */
+/**
+ * Runs jobs in child processes, bundled like the product: loading sources would count as memory and
+ * time.
+ */
 export interface Subjects {
   run(job: Job): Promise<Outcome>;
   /** Starts the sink; its address takes uploads until it is closed. */

@@ -23,7 +23,10 @@ const rows = [
   ...['Low', 'server.js', 'Verbose error'],
 ];
 
-/** Runs in the page: holds back what it sends, from a message that contains `stallAt` until `release`. */
+/**
+ * Runs in the page: holds back what it sends, from a message that contains `stallAt` until
+ * `release`.
+ */
 const stall = `{
   const { send } = WebSocket.prototype;
   const held = [];
@@ -55,7 +58,8 @@ test('each of several windows shows every row of the Findings view, though a run
   );
   await page.addInitScript(stall);
   for (let window = 0; window < windows; window++) {
-    // VS Code opens an unknown folder with the Explorer. So the view is first shown when its findings are already known.
+    // VS Code opens an unknown folder with the Explorer. So the view is first shown when its
+    // findings are already known.
     const folder = path.join(path.dirname(stage.folder), `folder-${window}`);
     await mkdir(path.join(folder, 'src'), { recursive: true });
     for (const name of ['orders.js', 'server.js'])
@@ -69,7 +73,8 @@ test('each of several windows shows every row of the Findings view, though a run
     const workbench = await openWorkbench(page, stage.server.urlFor({ folder }));
     await page.locator('.activitybar .badge[aria-label^="Whitebox Assessment"]').waitFor();
 
-    // VS Code asks for the children of the groups, which it names by their severities, when the run changes.
+    // VS Code asks for the children of the groups, which it names by their severities, when the run
+    // changes.
     await page.evaluate(`window.stallAt = 'severity:'`);
     refreshes = 0;
     await workbench.openView('Whitebox Assessment');

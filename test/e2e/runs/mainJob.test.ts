@@ -39,7 +39,8 @@ test('the report links to the code; report and details are restored after a relo
   await report.getByRole('heading', { name: 'Whitebox Assessment Report' }).waitFor();
   await report.getByText('tools/import_stock.py:10').first().click();
   await eventually(workbench.editor, (editor) => editor.title === 'import_stock.py' && editor.line === 10);
-  // The ID of a report is that of its run; the details of a finding, which are open as well, have a longer one.
+  // The ID of a report is that of its run; the details of a finding, which are open as well, have a
+  // longer one.
   await workbench.stateKept(/documentId\W+\d{14}-[0-9a-f]{8}[\\"]/);
   await workbench.reload();
   const again = await workbench.webviewFrame('Report: shop');

@@ -37,7 +37,8 @@ test('sign-in says where to find each value and can go back to an earlier questi
   const where = workbench.page
     .locator('.gettingStartedContainer')
     .getByText('Organization ID: from the person who set up the service');
-  // VS Code 1.108 knows an extension's walkthrough only 5 s after its start; until then it opens another one.
+  // VS Code 1.108 knows an extension's walkthrough only 5 s after its start; until then it opens
+  // another one.
   await eventually(
     async () => {
       await titleButton('Where Do I Get This?').click();

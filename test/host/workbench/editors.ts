@@ -17,7 +17,8 @@ export function editorsOf(page: Page) {
 
     /** Focuses the webview editor with this title and returns the frame of the extension's page. */
     webviewFrame: async (title: string): Promise<Frame> => {
-      // The webview overlays the editor from elsewhere in the page; `aria-flowto` of the editor names it.
+      // The webview overlays the editor from elsewhere in the page; `aria-flowto` of the editor
+      // names it.
       const owner = group.locator('[id^="webview-editor-element-"][aria-flowto]').first();
       const id = await readWithin(patienceMs, async () => {
         // A window that is still restoring its editors may bring another one to the front again.

@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** How long a test waits for a workbench: enough for one in Wine to restart, on a machine that does other work as well. */
+/**
+ * How long a test waits for a workbench: enough for one in Wine to restart, on a machine that does
+ * other work as well.
+ */
 export const patienceMs = 120_000;
 
 /** Repeats `read` until its result is defined; undefined after `ms`. */
@@ -13,7 +16,9 @@ export async function readWithin<T>(ms: number, read: () => Promise<T | undefine
   }
 }
 
-/** Reads until the reading is acceptable and returns that reading, else rejects with the last one. */
+/**
+ * Reads until the reading is acceptable and returns that reading, else rejects with the last one.
+ */
 export async function eventually<T>(read: () => T | Promise<T>, accept: (reading: T) => boolean): Promise<T> {
   let last: T | undefined;
   const accepted = await readWithin(patienceMs, async () => {

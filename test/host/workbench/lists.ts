@@ -2,8 +2,8 @@ import type { Locator, Page } from '@playwright/test';
 import type { PageElement } from './pageElement.ts';
 
 /**
- * Visits a Monaco list from its first row to its last, also where it is longer than its view: `visit` gets the rows in view
- * and returns true to stop there.
+ * Visits a Monaco list from its first row to its last, also where it is longer than its view:
+ * `visit` gets the rows in view and returns true to stop there.
  */
 export async function visitRows(
   page: Page,
@@ -34,7 +34,9 @@ export async function readRows<T extends { readonly index: number }>(
   return [...byIndex.values()].sort((a, b) => a.index - b.index);
 }
 
-/** Scrolls a row of a Monaco list fully into view, since a covering element would receive its click. */
+/**
+ * Scrolls a row of a Monaco list fully into view, since a covering element would receive its click.
+ */
 export async function showRow(page: Page, list: Locator, row: Locator): Promise<void> {
   if ((await row.count()) === 0) await visitRows(page, list, async () => (await row.count()) > 0);
   // Sticky headings depend on the rows below them.
@@ -56,14 +58,15 @@ function pixelsOutOfView(row: PageElement): number {
 }
 
 /**
- * Turns the wheel over a list; says whether that moved its rows. The event is given to the list itself: one that comes through
- * the mouse takes as many frames as the machine is busy.
+ * Turns the wheel over a list; says whether that moved its rows. The event is given to the list
+ * itself: one that comes through the mouse takes as many frames as the machine is busy.
  */
 export async function scroll(page: Page, list: Locator, pixels: number): Promise<boolean> {
   const view = list.locator('.monaco-list-rows').first();
   const top = (): Promise<string> => view.evaluate((rows: PageElement) => rows.style.top);
   const before = await top();
-  // VS Code reads a wheel's notches, 120 units and 50 pixels each, whose sign is the other way round; a synthetic event has them only if they are set.
+  // VS Code reads a wheel's notches, 120 units and 50 pixels each, whose sign is the other way
+  // round; a synthetic event has them only if they are set.
   const wheel = { deltaY: pixels, wheelDeltaY: -pixels * 2.4, bubbles: true, cancelable: true };
   await view.dispatchEvent('wheel', wheel);
   await page.evaluate(

@@ -41,7 +41,8 @@ export function messagesOf(page: Page) {
     await bell.dispatchEvent('click');
     // It closes by itself when its last notification goes, as a progress does.
     await center.waitFor({ timeout: 1_000 }).catch(() => undefined);
-    // VS Code takes the list of an empty centre for hidden, and lists twice what comes then. Showing the open centre puts that right.
+    // VS Code takes the list of an empty centre for hidden, and lists twice what comes then.
+    // Showing the open centre puts that right.
     for (let time = 0; time < 2; time++) {
       await page.keyboard.press('ControlOrMeta+KeyK');
       await page.keyboard.press('ControlOrMeta+Shift+KeyN');

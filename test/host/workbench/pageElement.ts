@@ -1,6 +1,6 @@
 /**
- * What functions that run inside the page use of an element. The tests' sources see no DOM types, and such functions may
- * use nothing from outside themselves.
+ * What functions that run inside the page use of an element. The tests' sources see no DOM types,
+ * and such functions may use nothing from outside themselves.
  */
 export interface PageElement {
   readonly textContent: string | null;

@@ -3,7 +3,10 @@ import type { Locator, Page } from '@playwright/test';
 import { eventually } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
-/** What the quick input (palette, quick pick or input box) shows. A long list is read only as far as it is visible. */
+/**
+ * What the quick input (palette, quick pick or input box) shows. A long list is read only as far as
+ * it is visible.
+ */
 interface QuickInputReading {
   readonly title: string;
   readonly value: string;
@@ -49,7 +52,8 @@ export function quickInputOf(page: Page) {
     /** Runs a command by its title in the palette (`Category: Title`), once it is listed. */
     runCommand: async (title: string): Promise<void> => {
       const row = rowLabelled(title).first();
-      // The palette lists what is contributed when it opens: an extension that comes later needs another look.
+      // The palette lists what is contributed when it opens: an extension that comes later needs
+      // another look.
       await eventually(
         async () => {
           await openPalette(`>${title}`);
@@ -92,8 +96,8 @@ export function quickInputOf(page: Page) {
     currentQuickInput,
 
     /**
-     * Waits for an input box (with this title, if given), answers it, and returns when it was taken or refused. A refused
-     * answer stays in the box: see `currentQuickInput()`.
+     * Waits for an input box (with this title, if given), answers it, and returns when it was taken
+     * or refused. A refused answer stays in the box: see `currentQuickInput()`.
      */
     answer: async (text: string, title?: string): Promise<void> => {
       if (title !== undefined) await widget.locator('.quick-input-title').getByText(title).waitFor();

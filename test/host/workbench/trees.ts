@@ -16,7 +16,9 @@ export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
     // A view's description follows its title.
     page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label^="${view} "]`) });
-  /** The element with a view's actions: its header, or the side bar title if it is the only view. */
+  /**
+   * The element with a view's actions: its header, or the side bar title if it is the only view.
+   */
   const header = async (view: string): Promise<Locator> => {
     const own = pane(view).locator('.pane-header');
     const shown = (await own.isVisible()) ? own : page.locator('.part.sidebar > .title');
@@ -60,7 +62,10 @@ export function treesOf(page: Page) {
   return {
     openView,
 
-    /** Opens a file of the folder in the Explorer: under Wine, VS Code's search for files does not start. */
+    /**
+     * Opens a file of the folder in the Explorer: under Wine, VS Code's search for files does not
+     * start.
+     */
     openFile: async (file: string): Promise<void> => {
       await openView('Explorer');
       const folders = file.split('/');
@@ -131,7 +136,10 @@ export function treesOf(page: Page) {
       await scroll(page, list, -1_000_000);
     },
 
-    /** Scrolls to the row with this label and clicks it; with a key held, it is added to the selection. */
+    /**
+     * Scrolls to the row with this label and clicks it; with a key held, it is added to the
+     * selection.
+     */
     treeRowClick: async (view: string, label: string, key?: 'ControlOrMeta'): Promise<void> => {
       const modifiers = key === undefined ? [] : [key];
       await (await row(view, label)).locator('.label-name').click({ modifiers });

@@ -27,7 +27,10 @@ import { answer, replace, shownTexts } from '../dialogs.ts';
 import { makeMemory, never, partly, storeOfFindings } from '../doubles.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 
-/** The messages of a Findings view that these findings pass into, as these changes of the store make it. */
+/**
+ * The messages of a Findings view that these findings pass into, as these changes of the store make
+ * it.
+ */
 const messageOf = (
   all: readonly ShownFinding[],
   store: object = {},

@@ -205,7 +205,9 @@ describe('triage of findings', () => {
   });
 
   it('F147 ignores a pulled decision until it is accepted; rejecting it changes no file', async () => {
-    /** Picks an item of the review, or presses the button of the first decision; returns all labels. */
+    /**
+     * Picks an item of the review, or presses the button of the first decision; returns all labels.
+     */
     const review = async (label?: string): Promise<readonly string[]> => {
       let labels: readonly string[] = [];
       type Row = vscode.QuickPickItem & { readonly reject?: unknown };

@@ -8,8 +8,9 @@ import { certificatesVariable } from '../events.ts';
 export const serviceHost = 'assessment.example.test';
 
 /**
- * Makes an invented private CA and the certificates of some servers in `folder`, and returns the environment in which VS Code believes
- * that CA, as a company sets it up. Empty where openssl is missing, but under REQUIRE_ORACLES.
+ * Makes an invented private CA and the certificates of some servers in `folder`, and returns the
+ * environment in which VS Code believes that CA, as a company sets it up. Empty where openssl is
+ * missing, but under REQUIRE_ORACLES.
  */
 export async function certificateEnvironment(
   folder: string,

@@ -4,8 +4,9 @@ import { build } from 'esbuild';
 import type { TestSet, TestWindow } from './windows.ts';
 
 /**
- * Bundles `index.ts` with the `*.test.ts` of a window's folders, in the order of their paths, into one CommonJS file that VS Code
- * can load, and returns that file. Packages are not bundled: the extension host finds them in the project's node_modules.
+ * Bundles `index.ts` with the `*.test.ts` of a window's folders, in the order of their paths, into
+ * one CommonJS file that VS Code can load, and returns that file. Packages are not bundled: the
+ * extension host finds them in the project's node_modules.
  */
 export async function bundleIntegrationTests(window: TestWindow, set: TestSet = 'all'): Promise<string> {
   const folder = path.resolve(import.meta.dirname, '..');

@@ -57,8 +57,8 @@ export async function run(): Promise<void> {
 }
 
 /**
- * An error that fails no test of ours. VS Code's Git extension, for one, writes to a Git process that
- * has ended because a test removed its repository.
+ * An error that fails no test of ours. VS Code's Git extension, for one, writes to a Git process
+ * that has ended because a test removed its repository.
  */
 function isOfOtherExtension({ stack = '' }: Error): boolean {
   return (

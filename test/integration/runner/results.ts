@@ -14,8 +14,9 @@ export function addTallies(tallies: readonly Tally[]): Tally {
 }
 
 /**
- * Follows a results file while the tests write it, prints each test, and resolves with the tally at their end. When `stopped`
- * closes before that, what is missing counts as one failure with `reason()`. `onTest` receives each result.
+ * Follows a results file while the tests write it, prints each test, and resolves with the tally at
+ * their end. When `stopped` closes before that, what is missing counts as one failure with
+ * `reason()`. `onTest` receives each result.
  */
 export async function followResults(
   file: string,

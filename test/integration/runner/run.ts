@@ -22,7 +22,10 @@ export interface IntegrationOptions {
 /** Time limit for the tests of a window. */
 const maxMs = 30 * 60_000;
 
-/** Runs the tests of every window in the extension host of a real VS Code with our extension, and prints each test. */
+/**
+ * Runs the tests of every window in the extension host of a real VS Code with our extension, and
+ * prints each test.
+ */
 export async function runIntegration({ version, set, grep, onTest }: IntegrationOptions): Promise<Tally> {
   const { made, dispose } = await setUp(async (onUndo) => {
     const scratch = await mkdtemp(path.join(tmpdir(), 'integration-'));

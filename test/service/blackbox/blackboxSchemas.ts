@@ -145,7 +145,9 @@ export const featuresArtifact = many(
   }),
 );
 
-/** The scan_progress artifact: the two lists of section 2.4, with invented names of their members. */
+/**
+ * The scan_progress artifact: the two lists of section 2.4, with invented names of their members.
+ */
 export interface ScanProgress {
   readonly completed: readonly Pair[];
   readonly skipped: readonly Pair[];

@@ -72,7 +72,10 @@ export const blackboxAssessment: Workflow = {
   },
 };
 
-/** The run that an assessment refers to; throws Refusal where rules 1 and 2 of section 2.7 forbid it. */
+/**
+ * The run that an assessment refers to; throws Refusal where rules 1 and 2 of section 2.7 forbid
+ * it.
+ */
 function resumed(
   resume: NonNullable<AssessmentInput['resume']>,
   targetUrls: readonly string[],
@@ -109,7 +112,10 @@ function requireEligible({ end, contents }: EarlierRun, ends: readonly string[])
   if (!contents.has('features')) throw new Refusal('run_not_eligible', 'The referenced run has no features.');
 }
 
-/** Tests pair by pair, a credit for each, until the limit; what an earlier run has tested is carried over (section 2.7, rule 4). */
+/**
+ * Tests pair by pair, a credit for each, until the limit; what an earlier run has tested is carried
+ * over (section 2.7, rule 4).
+ */
 function assess(input: AssessmentInput, features: readonly Feature[], earlier?: EarlierRun): Contents {
   const before: ScanProgress = (earlier && read(earlier, 'scan_progress')) ?? {
     completed: [],

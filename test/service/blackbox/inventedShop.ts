@@ -1,7 +1,9 @@
 import { text, type ReportLanguage, type RuleText, type Severity } from '../runs/reportText.ts';
 import type { AssessmentInput, Feature, Perspective } from './blackboxSchemas.ts';
 
-/** The application that blackbox runs are about, whatever their target URLs: nothing answers there. */
+/**
+ * The application that blackbox runs are about, whatever their target URLs: nothing answers there.
+ */
 export const inventedShop = {
   /** Without a slash at its end. */
   origin: 'http://127.0.0.1:4321',
@@ -46,7 +48,10 @@ const pages: readonly Page[] = [
   page('GET /admin', 'Administration', 'admin'),
 ];
 
-/** A weakness of one page; a pair of its perspective with a page where it is not applicable is skipped. */
+/**
+ * A weakness of one page; a pair of its perspective with a page where it is not applicable is
+ * skipped.
+ */
 interface Weakness extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly cwe: string;
   readonly severity: Severity;
@@ -168,7 +173,10 @@ export function crawl(input: Input, known: readonly Feature[], limit = Infinity)
   return [...known, ...features];
 }
 
-/** What a test of a feature from a perspective finds: undefined if it is not applicable, null without a weakness. */
+/**
+ * What a test of a feature from a perspective finds: undefined if it is not applicable, null
+ * without a weakness.
+ */
 export function probe(input: Input & Pick<AssessmentInput, 'language'>, name: string, of: Perspective) {
   const page = pagesFor(input).find((each) => each.name === name);
   const weakness = weaknesses[of];

@@ -62,7 +62,10 @@ const japanese: typeof english = {
   levels: { critical: '重大', high: '高', medium: '中', low: '低', none: 'なし' },
 };
 
-/** The report artifact (section 2.4): Markdown in the language of the dispatch; `scope` says what was assessed. */
+/**
+ * The report artifact (section 2.4): Markdown in the language of the dispatch; `scope` says what
+ * was assessed.
+ */
 export function reportText(
   findings: readonly ReportedFinding[],
   { language, title, scope }: { language: ReportLanguage; title: string; scope: string },

@@ -8,7 +8,10 @@ import {
 } from './workflow.ts';
 
 export type RunOutcome =
-  /** As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it produced, by artifact name, and adds to it. */
+  /**
+   * As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it
+   * produced, by artifact name, and adds to it.
+   */
   | { kind: 'success'; contents?: Readonly<Record<string, string>> }
   /** ABORTED for this reason and with these artifacts, whatever the work produced. */
   | { kind: 'aborted'; code: string; detail?: unknown; contents?: Readonly<Record<string, string>> }
@@ -60,7 +63,10 @@ export interface Run {
   exit?: RunExit;
 }
 
-/** Whether a run ends now (section 3): its cancel has taken effect, its work has failed, or its time has passed and its work is done. */
+/**
+ * Whether a run ends now (section 3): its cancel has taken effect, its work has failed, or its time
+ * has passed and its work is done.
+ */
 export function isOver(run: Run, now: number): boolean {
   if (isCancelled(run, now)) return true;
   if (run.result instanceof RunAborted) return true;

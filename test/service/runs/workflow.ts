@@ -1,7 +1,10 @@
 import type { JsonSchema } from '../apiSchemas.ts';
 import type { InputFiles } from '../inputFiles.ts';
 
-/** An artifact that a workflow can produce (section 2.4); with a schema, it is JSON and its schema is served with the documents. */
+/**
+ * An artifact that a workflow can produce (section 2.4); with a schema, it is JSON and its schema
+ * is served with the documents.
+ */
 export interface ArtifactKind {
   readonly name: string;
   readonly required: boolean;
@@ -24,14 +27,20 @@ export interface RunWork {
   readonly perform: (signal: AbortSignal) => Promise<Contents>;
 }
 
-/** A run that a `resume` refers to (sections 2.7 and 2.8); `end` is SUCCESS, an abort code, or undefined while it is running or exited bare. */
+/**
+ * A run that a `resume` refers to (sections 2.7 and 2.8); `end` is SUCCESS, an abort code, or
+ * undefined while it is running or exited bare.
+ */
 export interface EarlierRun {
   readonly input: unknown;
   readonly end: string | undefined;
   readonly contents: Contents;
 }
 
-/** What a workflow may use when a run is dispatched; `directory` belongs to the run alone and is removed with its end. */
+/**
+ * What a workflow may use when a run is dispatched; `directory` belongs to the run alone and is
+ * removed with its end.
+ */
 export interface DispatchContext {
   readonly organizationId: string;
   readonly directory: string;
@@ -42,12 +51,18 @@ export interface DispatchContext {
   readonly earlierRun: (workflowId: string, runId: string) => EarlierRun;
 }
 
-/** A workflow as section 1 knows it: the operations of section 4.2 are the same for all, the input and the artifacts are its own. */
+/**
+ * A workflow as section 1 knows it: the operations of section 4.2 are the same for all, the input
+ * and the artifacts are its own.
+ */
 export interface Workflow {
   readonly id: string;
   readonly inputSchema: JsonSchema;
   readonly artifacts: readonly ArtifactKind[];
-  /** Checks what the schema cannot and takes what the run needs; throws Refusal. `input` fits `inputSchema`. */
+  /**
+   * Checks what the schema cannot and takes what the run needs; throws Refusal. `input` fits
+   * `inputSchema`.
+   */
   readonly admit: (input: never, context: DispatchContext) => RunWork | Promise<RunWork>;
 }
 

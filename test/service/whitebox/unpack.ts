@@ -23,8 +23,9 @@ const BLOCK_BYTES = 512;
 const nameDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads an archive to its end, entry by entry and with bounded memory, without writing any of its names to disk. Refuses names that
- * lead out of the archive, absolute names, links, devices, repeated names, damaged content and unreasonable size; throws InvalidArchive.
+ * Reads an archive to its end, entry by entry and with bounded memory, without writing any of its
+ * names to disk. Refuses names that lead out of the archive, absolute names, links, devices,
+ * repeated names, damaged content and unreasonable size; throws InvalidArchive.
  */
 export async function* readArchive(
   path: string,
@@ -82,7 +83,8 @@ async function* readTarGz(path: string): AsyncGenerator<ArchiveEntry> {
   let rest: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-      // Whole blocks only: the parser decodes a long name piece by piece, and a cut inside one would tear a multi-byte character.
+      // Whole blocks only: the parser decodes a long name piece by piece, and a cut inside one
+      // would tear a multi-byte character.
       const blocks = Buffer.concat([rest, chunk]);
       const whole = blocks.length - (blocks.length % BLOCK_BYTES);
       rest = blocks.subarray(whole);
@@ -106,7 +108,8 @@ async function* readZip(path: string): AsyncGenerator<ArchiveEntry> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
-      // As bytes: the library itself refuses backslashes and colons, which are letters like others in a name here.
+      // As bytes: the library itself refuses backslashes and colons, which are letters like others
+      // in a name here.
       const name = nameDecoder.decode(entry.fileNameRaw);
       const problem = nameProblem(name) ?? zipTypeProblem(name, entry);
       if (problem) throw new InvalidArchive(problem);

@@ -22,7 +22,10 @@ const headings = {
   }),
 };
 
-/** The `whitebox-assessment` workflow (sections 2.4 and 2.9): reads the archives, looks for weaknesses, writes findings and report. */
+/**
+ * The `whitebox-assessment` workflow (sections 2.4 and 2.9): reads the archives, looks for
+ * weaknesses, writes findings and report.
+ */
 export const whiteboxAssessment: Workflow = {
   id: 'whitebox-assessment',
   inputSchema: whiteboxInput,

@@ -108,7 +108,10 @@ function noteIntegration(event: IntegrationEvent, version: string): void {
   if (event.kind === 'file') results.took(inVersion(event.file), event.ms);
 }
 
-/** Runs Node programs, one for each processor at once; all must succeed. Their outputs are not interleaved. */
+/**
+ * Runs Node programs, one for each processor at once; all must succeed. Their outputs are not
+ * interleaved.
+ */
 async function check(...commands: readonly (readonly string[])[]): Promise<Tally> {
   const waiting = [...commands];
   const work = async (): Promise<void> => {

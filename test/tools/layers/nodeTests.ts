@@ -21,7 +21,10 @@ interface Marked {
   readonly todo?: string | boolean;
 }
 
-/** Runs test files of `node:test`, each in a process. Nothing is run again: what passes by chance has a race. */
+/**
+ * Runs test files of `node:test`, each in a process. Nothing is run again: what passes by chance
+ * has a race.
+ */
 export async function runNodeTests(
   patterns: readonly string[],
   results: Results,

@@ -17,8 +17,10 @@ const markVariable = 'MEASURED_BY';
 const ticksPerSecond = 100;
 
 /**
- * Measures this process and all that it starts, by reading all processes once a second: the system adds the time of a process only to a parent that
- * waits for it, and nobody waits for what is killed with its parent. The returned function ends this and resolves to seconds, or to undefined where there is no `/proc`.
+ * Measures this process and all that it starts, by reading all processes once a second: the system
+ * adds the time of a process only to a parent that waits for it, and nobody waits for what is
+ * killed with its parent. The returned function ends this and resolves to seconds, or to undefined
+ * where there is no `/proc`.
  */
 export function measureProcessorTime(): () => number | undefined {
   if (process.platform !== 'linux') return () => undefined;

@@ -12,7 +12,9 @@ export interface LayerResult {
   readonly passedAgain: readonly string[];
   /** How long each file took, or each program of a layer without test files. */
   readonly files: readonly (readonly [name: string, ms: number])[];
-  /** In seconds, with that of everything the layer started; undefined where it cannot be measured. */
+  /**
+   * In seconds, with that of everything the layer started; undefined where it cannot be measured.
+   */
   readonly processorTime: number | undefined;
 }
 

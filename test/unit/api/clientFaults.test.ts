@@ -43,7 +43,9 @@ describe('responses to the client', () => {
     assert.deepEqual(await client.describe(workflow, 'run'), { status: 'RUNNING' });
   });
 
-  /** Lets the limit pass for each try of a call, once the try has arrived; resolves to its failure. */
+  /**
+   * Lets the limit pass for each try of a call, once the try has arrived; resolves to its failure.
+   */
   async function expireEach(timers: HeldTimers, ms: number, call: Promise<unknown>, tries: () => number) {
     let isOver = false as boolean;
     const failure = failureOf(call).finally(() => (isOver = true));

@@ -161,7 +161,8 @@ describe('the token command', () => {
   test('fails with a typed error if it cannot run or prints too much', async () => {
     await assert.rejects(runTokenCommand([]), { kind: 'tokenCommand' });
     await assert.rejects(runTokenCommand(['no-such-invented-program']), { kind: 'tokenCommand' });
-    // Refused by the operating system at once, like a batch file on Windows; the argument is not in the error.
+    // Refused by the operating system at once, like a batch file on Windows; the argument is not in
+    // the error.
     await assert.rejects(runTokenCommand(['invented', 'canary\0']), (error: Error & { kind?: string }) => {
       assert.equal(error.kind, 'tokenCommand');
       return !error.message.includes('canary');

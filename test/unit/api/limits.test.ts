@@ -134,7 +134,10 @@ describe('a trickling answer', () => {
     return { origin, begun: begun.promise };
   }
 
-  /** Sends a byte per half limit until the call ends, at most for ten limits; resolves to the number of limits. */
+  /**
+   * Sends a byte per half limit until the call ends, at most for ten limits; resolves to the number
+   * of limits.
+   */
   async function trickle(timers: HeldTimers, response: ServerResponse, call: Promise<unknown>) {
     let hasEnded = false as boolean;
     void call.then(() => (hasEnded = true));
@@ -208,7 +211,9 @@ describe('the minimum rate of a download', () => {
 describe('an endless answer', () => {
   const muchBytes = 100e6;
 
-  /** Calls a service with an endless answer; resolves to the failure and the number of sent bytes. */
+  /**
+   * Calls a service with an endless answer; resolves to the failure and the number of sent bytes.
+   */
   async function callChatty(
     t: TestContext,
     status: number,

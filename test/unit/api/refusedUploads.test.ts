@@ -21,7 +21,10 @@ interface Storage {
   readonly asks: boolean;
 }
 
-/** Storage of an own making, on a bare socket: it hangs up right after its answer, whatever is still arriving. */
+/**
+ * Storage of an own making, on a bare socket: it hangs up right after its answer, whatever is still
+ * arriving.
+ */
 async function startStorage(t: TestContext, { status, afterBytes, asks }: Storage) {
   const seen = { heads: [] as string[], bodyBytes: 0 };
   const server = net.createServer((socket) => {
@@ -43,7 +46,8 @@ async function startStorage(t: TestContext, { status, afterBytes, asks }: Storag
       socket.pause();
       const type = 'Content-Type: application/xml';
       const length = `Content-Length: ${String(refusal.length)}`;
-      // It shares the event loop with the client: without a turn in between, hanging up would overtake the answer.
+      // It shares the event loop with the client: without a turn in between, hanging up would
+      // overtake the answer.
       const hangUp = () => setImmediate(() => socket.destroy());
       socket.end(`HTTP/1.1 ${String(status)} No\r\n${type}\r\n${length}\r\n\r\n${refusal}`, hangUp);
     });
@@ -58,7 +62,8 @@ describe('an upload that storage refuses', () => {
     [413, 'capacity'],
   ] as const) {
     test(`F171 with ${String(status)} at its head, and hangs up: read each time, and no byte of the archive is sent`, async (t) => {
-      // On a busy machine, the wait for a request of the body would be over before the answer is read.
+      // On a busy machine, the wait for a request of the body would be over before the answer is
+      // read.
       holdTimers(t, 1_000);
       const { seen, address } = await startStorage(t, { status, afterBytes: 0, asks: false });
       const { client } = await setUpClient(t);

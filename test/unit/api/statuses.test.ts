@@ -11,7 +11,9 @@ type Kinds = readonly [ErrorKind, ErrorKind, ErrorKind, ErrorKind];
 const always = (kind: ErrorKind): Kinds => [kind, kind, kind, kind];
 const refused = (kind: ErrorKind): Kinds => [kind, 'intercepted', 'addressRefused', 'addressRefused'];
 
-/** What a status means: from the service without and with a page, from storage without and with one. */
+/**
+ * What a status means: from the service without and with a page, from storage without and with one.
+ */
 const table: readonly (readonly [statuses: readonly number[], ...Kinds])[] = [
   [[302, 307], ...always('redirected')],
   [[400, 405, 422], ...refused('rejected')],

@@ -17,7 +17,10 @@ const slack = 10;
 /** For a child that never ends. */
 const maxChildMs = 10 * 60_000;
 
-/** Declares tests that the event loop is never blocked longer than ten times the bound. Each runs in a child process that loads `file`, the calling test file. */
+/**
+ * Declares tests that the event loop is never blocked longer than ten times the bound. Each runs in
+ * a child process that loads `file`, the calling test file.
+ */
 export async function testBlocks(file: string, works: Readonly<Record<string, Work>>): Promise<void> {
   const wanted = process.env[childVariable];
   const limits = Object.entries(works).map(([name, { maxMs = 200 }]) => [name, maxMs] as const);

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { tempFolder } from '../run/tempFolder.ts';
 
-/** A folder that ignores letter case, as most disks of macOS do. Skips the test, and returns undefined, where the system can't make one. */
+/**
+ * A folder that ignores letter case, as most disks of macOS do. Skips the test, and returns
+ * undefined, where the system can't make one.
+ */
 export async function caselessFolder(t: TestContext): Promise<string | undefined> {
   const folder = await tempFolder(t);
   await writeFile(join(folder, 'probe'), '');

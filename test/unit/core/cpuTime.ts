@@ -4,7 +4,10 @@ export function cpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** The result of the work, and the sorted processor times between turns of the event loop, independent of other load. */
+/**
+ * The result of the work, and the sorted processor times between turns of the event loop,
+ * independent of other load.
+ */
 export async function pausesWhile<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly pausesMs: readonly number[] }> {

@@ -3,7 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 /** Ten times what the slowest condition takes on an idle machine. */
 const limitMs = 60_000;
 
-/** Resolves when the condition holds, checked in each turn of the event loop; rejects after a minute, naming what is awaited. */
+/**
+ * Resolves when the condition holds, checked in each turn of the event loop; rejects after a
+ * minute, naming what is awaited.
+ */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   awaited: string,

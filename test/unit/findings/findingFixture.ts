@@ -58,7 +58,10 @@ export interface FindingFixture {
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
   reopen(workerFile: string): FindingStore;
-  /** Stores an ended run of folders below the root, each newer than the last, with the `uploaded` files of each. */
+  /**
+   * Stores an ended run of folders below the root, each newer than the last, with the `uploaded`
+   * files of each.
+   */
   addRun(...args: RunParts): Promise<Run>;
   /** Like `addRun`, without loading its findings. */
   storeRun(...args: RunParts): Promise<Run>;
@@ -176,7 +179,8 @@ export async function setUpFindings(
         }
       await runs.create(run);
       const source = { ...sourceFor(runs), encodings: inShiftJis };
-      // As the last step of collecting; a file that cannot be read does not keep the run from ending.
+      // As the last step of collecting; a file that cannot be read does not keep the run from
+      // ending.
       if (uploaded !== undefined) await saveResult(run, source).catch(() => undefined);
       return run;
     },

@@ -3,13 +3,19 @@ import { registerHooks } from 'node:module';
 import { join, resolve } from 'node:path';
 import type * as vscode from 'vscode';
 
-/** The real wiring of the extension (`src/extension.ts`) in a VS Code without a window, in which nobody clicks and nothing is drawn. */
+/**
+ * The real wiring of the extension (`src/extension.ts`) in a VS Code without a window, in which
+ * nobody clicks and nothing is drawn.
+ */
 
 const root = resolve(import.meta.dirname, '../../..');
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Has the given members. Everything else can be called, constructed, and iterated, and gives the like. */
+/**
+ * Has the given members. Everything else can be called, constructed, and iterated, and gives the
+ * like.
+ */
 function inert(members: Members = {}): unknown {
   const always = (): unknown => inert();
   const known: Readonly<Record<string | symbol, unknown>> = {

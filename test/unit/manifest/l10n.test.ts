@@ -14,7 +14,10 @@ function keyOf(text: ts.Expression | undefined): string | undefined {
   return message && `${message}/${String(comment)}`;
 }
 
-/** The key of every text given to `vscode.l10n.t`, under that name or as `t`, and of every description in the schema of target files. */
+/**
+ * The key of every text given to `vscode.l10n.t`, under that name or as `t`, and of every
+ * description in the schema of target files.
+ */
 function textsInCode(): Set<string> {
   const texts = new Set<string>();
   const visit = (node: ts.Node): void => {

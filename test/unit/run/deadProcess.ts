@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Fixture } from './runWindow.ts';
 
 /**
- * Makes the holder of a run's lease a process that is not known here: a killed window, if the clock of the holder stands
- * still, and else one in another container. Another window takes over 10 s after it has seen that.
+ * Makes the holder of a run's lease a process that is not known here: a killed window, if the clock
+ * of the holder stands still, and else one in another container. Another window takes over 10 s
+ * after it has seen that.
  */
 export async function killHolder(fixture: Fixture, id: string): Promise<void> {
   const folder = join(fixture.root, id, 'lease');

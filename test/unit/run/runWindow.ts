@@ -25,7 +25,10 @@ import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 
 export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archive/archiveWorker.ts');
 
-/** A service, a workspace and a storage folder on one virtual clock, shared by the windows of a test. */
+/**
+ * A service, a workspace and a storage folder on one virtual clock, shared by the windows of a
+ * test.
+ */
 export interface Fixture {
   readonly service: AssessmentService;
   readonly clock: VirtualClock;
@@ -38,7 +41,9 @@ export interface Fixture {
   readonly untilSent: (path: string | RegExp, times: number) => Promise<void>;
   /** Lets time pass until the promise closes. */
   readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
-  /** Answers what matches by itself, instead of the service, until the returned function is called. */
+  /**
+   * Answers what matches by itself, instead of the service, until the returned function is called.
+   */
   readonly refuse: (
     match: string | RegExp | FaultRule['match'],
     reply: number | Omit<Extract<FaultAction, { kind: 'reply' }>, 'kind'>,
@@ -58,7 +63,9 @@ export interface RunWindow {
   readonly setToken: (token: string | undefined) => void;
   readonly assessment: (changes?: Partial<Assessment>) => Promise<Assessment>;
   readonly start: (changes?: Partial<Assessment>) => Promise<Run>;
-  /** Lets time pass until the condition holds for the run, and all else that is due by then is done. */
+  /**
+   * Lets time pass until the condition holds for the run, and all else that is due by then is done.
+   */
   readonly until: (id: string, isReached: (run: Run) => boolean) => Promise<Run>;
   readonly untilState: <S extends RunState>(id: string, state: S) => Promise<RunIn<S>>;
   readonly untilEnded: (id: string) => Promise<Run>;

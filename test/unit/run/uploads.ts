@@ -47,7 +47,10 @@ export async function startWith(
   return fixture.passUntil(started);
 }
 
-/** Starts an assessment that is accepted but cannot be saved, and closes the window during the retries. */
+/**
+ * Starts an assessment that is accepted but cannot be saved, and closes the window during the
+ * retries.
+ */
 export async function startUnkept({ tracker, assessment }: RunWindow): Promise<void> {
   const failed = new Promise((resolve) => tracker.onDidFailToKeep(resolve));
   const started = tracker.start(await assessment());

@@ -75,7 +75,10 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Advances the time from sleep to sleep until the promise closes, never while a request, thread, disk work or real timer is running. */
+  /**
+   * Advances the time from sleep to sleep until the promise closes, never while a request, thread,
+   * disk work or real timer is running.
+   */
   async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
     let closed = false;
     const noted = promise.then(
@@ -93,15 +96,19 @@ export class VirtualClock implements Clock {
     return promise;
   }
 
-  /** Resolves when no request, thread, disk work or real timer is running, without advancing the time. */
+  /**
+   * Resolves when no request, thread, disk work or real timer is running, without advancing the
+   * time.
+   */
   async rest(traffic: Traffic): Promise<void> {
     await whenStill(traffic, new Promise(() => undefined), () => false);
   }
 }
 
 /**
- * Resolves when no request, work on the disk or real timer has been under way for some turns of the event loop: one quiet turn may lie between
- * two steps of the same work. A turn makes no promise, since the test runner follows each of them at many times its own cost.
+ * Resolves when no request, work on the disk or real timer has been under way for some turns of the
+ * event loop: one quiet turn may lie between two steps of the same work. A turn makes no promise,
+ * since the test runner follows each of them at many times its own cost.
  */
 function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean): Promise<void> {
   return new Promise((resolve) => {
@@ -129,7 +136,10 @@ function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean):
 /** Timers of `whenStill`. */
 let ownTimers = 0;
 
-/** Whether this process reads or writes files, connects, or waits in real time; virtual time must not advance meanwhile. */
+/**
+ * Whether this process reads or writes files, connects, or waits in real time; virtual time must
+ * not advance meanwhile.
+ */
 function hasWork(othersTimers: number): boolean {
   const kinds = process.getActiveResourcesInfo();
   if (kinds.some((kind) => kind.includes('Req') || kind === 'TCPConnectWrap')) return true;

@@ -11,7 +11,8 @@ const target = (change: object = {}) => ({ file_upload: { file_id: 'f', archive_
 const input = (change: object = {}) => ({ targets: [target()], language: 'english', ...change });
 
 describe('requests to the service', () => {
-  // The bounds are those of its OpenAPI description, which `checkService.test` compares with what the extension sends.
+  // The bounds are those of its OpenAPI description, which `checkService.test` compares with what
+  // the extension sends.
   test('with a body outside the schema are refused and change nothing', async (t) => {
     const { service, post } = await callService(t);
     const id = { workflow_run_id: 'r' };

@@ -17,7 +17,10 @@ export function git(at: TestTree, args: readonly string[], cwd = at.root, input 
   return run.stdout.toString('utf8');
 }
 
-/** The oracle: the regular files on disk that git tracks, and that its own ignore rules match, but not the user's. */
+/**
+ * The oracle: the regular files on disk that git tracks, and that its own ignore rules match, but
+ * not the user's.
+ */
 export function gitTracksIgnored(at: TestTree, folder = at.root): string[] {
   const where = ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude'];
   const own = listed(at, folder, git(at, where, folder).trim(), ['--exclude-per-directory=.gitignore']);

@@ -87,7 +87,10 @@ export function options(tree: TestTree, more: Partial<SelectOptions> = {}): Sele
   return { exclude: [], includeNestedRepositories: false, surroundings: tree.surroundings, ...more };
 }
 
-/** The oracle of a selection: what git would add to an empty index, without links and nested repositories; with `onlyBy` by the rules of this file only. */
+/**
+ * The oracle of a selection: what git would add to an empty index, without links and nested
+ * repositories; with `onlyBy` by the rules of this file only.
+ */
 export function gitSelects(tree: TestTree, folder = tree.root, onlyBy?: string): string[] {
   const exclude = onlyBy === undefined ? '--exclude-standard' : `--exclude-from=${onlyBy}`;
   const git = spawnSync('git', ['ls-files', '--others', exclude, '-z'], {

@@ -114,7 +114,10 @@ const withInstructions = (additional_instructions: string): ApplicationInput => 
   authentication: { credentials: [alice, bob], additional_instructions },
 });
 
-/** The login instructions that a new request is compared with; `3a` was approved for an assessment, `4o` for another file. */
+/**
+ * The login instructions that a new request is compared with; `3a` was approved for an assessment,
+ * `4o` for another file.
+ */
 async function comparedWith(
   approved: string,
   location: { targetFile?: string | undefined },

@@ -38,7 +38,10 @@ export const toolInputs = {
 };
 
 const usualLimit = 50;
-/** What agents take as one answer, about 25,000 tokens: a token is about three bytes, also of Japanese. */
+/**
+ * What agents take as one answer, about 25,000 tokens: a token is about three bytes, also of
+ * Japanese.
+ */
 const maxAnswerBytes = 75_000;
 /** Texts and lists then end with “…”; the next limits are used if an answer is too large. */
 const cuts = [

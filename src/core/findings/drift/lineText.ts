@@ -52,7 +52,8 @@ export function indexText(text: string): (part: string) => readonly number[] | u
     return mixed >>> (32 - bits);
   };
   const last = text.length - minPartLength;
-  // Positions are sorted by group: those of a group are from `begins` on, up to those of the next one.
+  // Positions are sorted by group: those of a group are from `begins` on, up to those of the next
+  // one.
   const begins = new Uint32Array(2 ** bits + 1);
   const add = (group: number, count: number): number => (begins[group] = (begins[group] ?? 0) + count);
   for (let at = 0; at <= last; at += 1) add(groupAt(text, at), 1);

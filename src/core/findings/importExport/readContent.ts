@@ -34,7 +34,9 @@ const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
 const maxLine = 65_536;
 
-/** What a bundle has of a run: no URL of the service, no organization, and no folder of a machine. */
+/**
+ * What a bundle has of a run: no URL of the service, no organization, and no folder of a machine.
+ */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   workflow: z.enum(workflowIds),

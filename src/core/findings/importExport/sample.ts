@@ -14,9 +14,10 @@ import { importRun } from './importFile.ts';
 
 /*
  * The sample is an invented shop with the findings of two invented runs. The extension ships it in
- * `examples/sample`: the shop, a file of it as it was before, and the findings, decisions, and report
- * in each language. The shop is copied as it was before, and the first run is imported. Then it is
- * copied as it is now, and the second run is imported. So each run keeps the texts that it refers to.
+ * `examples/sample`: the shop, a file of it as it was before, and the findings, decisions, and
+ * report in each language. The shop is copied as it was before, and the first run is imported. Then
+ * it is copied as it is now, and the second run is imported. So each run keeps the texts that it
+ * refers to.
  */
 
 export interface SampleDeps extends LeaseDeps {
@@ -45,7 +46,10 @@ export function isSample(run: Run): boolean {
   return run.state === 'imported' && runIdOf(run)?.startsWith(runIdPrefix) === true;
 }
 
-/** Deletes the runs, decisions, and files of a sample, if there are any, and makes it anew. One window at a time does. */
+/**
+ * Deletes the runs, decisions, and files of a sample, if there are any, and makes it anew. One
+ * window at a time does.
+ */
 export function makeSample(folder: string, source: SampleSource, deps: SampleDeps): Promise<void> {
   return withLock(`${folder}.lock`, deps, async (requireLock) => {
     await requireLock();

@@ -162,7 +162,9 @@ async function anchorHere(
   return anchored;
 }
 
-/** A location that was uploaded in no file, and is found here through a mapping, cannot be checked. */
+/**
+ * A location that was uploaded in no file, and is found here through a mapping, cannot be checked.
+ */
 export function asLocated(
   evidence: EvidenceOfLocations | undefined,
   isHere: (at: number) => boolean,

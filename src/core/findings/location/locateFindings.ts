@@ -20,9 +20,9 @@ import { createLocator, type Locate } from './resolver.ts';
 import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedFiles.ts';
 
 /*
- * Finds where locations are now, on the extension host: a file with the bytes that were uploaded needs no
- * worker, since locations have their lines in the uploaded text. Those that differ are followed in the
- * worker, in one request. What the disk does not tell is asked again later.
+ * Finds where locations are now, on the extension host: a file with the bytes that were uploaded
+ * needs no worker, since locations have their lines in the uploaded text. Those that differ are
+ * followed in the worker, in one request. What the disk does not tell is asked again later.
  */
 
 /** `locate` finds their files. */

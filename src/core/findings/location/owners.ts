@@ -114,7 +114,10 @@ async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFi
   return undefined;
 }
 
-/** Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. GitHub would take `[id]/page.js` for a path. */
+/**
+ * Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. GitHub would take
+ * `[id]/page.js` for a path.
+ */
 function formatOf(text: string): OwnersFormat {
   const heading = /^[ \t]*(?:\^\[[^\]\r\n]{1,500}\]|\[[^\]\r\n]{1,500}\](?:\[\d*\])?(?:[ \t]+@|[ \t]*\r?$))/m;
   return heading.test(text) ? 'gitlab' : 'github';
@@ -158,7 +161,10 @@ export interface CodeOwners {
   readonly skipped: readonly number[];
 }
 
-/** GitLab's `[Name][2] @owner` and `^[Name]`. Names ignore case. A line such as `[id]/page.js` is a path. */
+/**
+ * GitLab's `[Name][2] @owner` and `^[Name]`. Names ignore case. A line such as `[id]/page.js` is a
+ * path.
+ */
 const headingLine = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:\s([^]*))?$/;
 
 export function parseOwners(text: string, format: OwnersFormat): CodeOwners {
@@ -205,7 +211,10 @@ function readGitHubRule(line: string): OwnerRule | undefined {
   return pattern && { ...pattern, owners, isExclusion: false, isOdd: false };
 }
 
-/** Without owners of its own, a path has its section's. GitLab reads a heading without its end as a path. */
+/**
+ * Without owners of its own, a path has its section's. GitLab reads a heading without its end as a
+ * path.
+ */
 function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | undefined {
   const rule = line.replace(/^!/, '');
   const [glob = ''] = globAtStart.exec(rule) ?? [];
@@ -253,7 +262,10 @@ function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefine
   return { path: anywhere ? [globstar, ...path] : path, folderOnly, reachesBelow };
 }
 
-/** `path` is relative to the repository, with `/`. Empty if nobody owns it. Calls `step` for each rule. */
+/**
+ * `path` is relative to the repository, with `/`. Empty if nobody owns it. Calls `step` for each
+ * rule.
+ */
 export function ownersOf(
   path: string,
   sections: CodeOwners['sections'],

@@ -18,15 +18,15 @@ import {
  * Turns the paths that a run reports into files. A path is searched for among the files that were
  * uploaded or, where these are not known, on the disk: (1) as it is, without its target's name or
  * number, or without a base on another machine, (2) without the first segments that all reported
- * paths share, if each then is a uploaded file (first, where (1) does not fit all), (3) by its end of
- * at least two segments. What has no file may have one by a user's mapping. A path that fits
+ * paths share, if each then is a uploaded file (first, where (1) does not fit all), (3) by its end
+ * of at least two segments. What has no file may have one by a user's mapping. A path that fits
  * several files is ambiguous, and no guess is made.
  */
 
 /**
- * Where a location is according to the findings file and what was uploaded: the same on every machine that
- * knows what was uploaded. Where that is not known, as for a run that was imported or tracked by its
- * ID, paths are as reported.
+ * Where a location is according to the findings file and what was uploaded: the same on every
+ * machine that knows what was uploaded. Where that is not known, as for a run that was imported or
+ * tracked by its ID, paths are as reported.
  */
 export interface UploadPath {
   /** As the run's target names it. Undefined if several targets are possible, empty if none is. */

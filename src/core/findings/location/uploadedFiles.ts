@@ -104,8 +104,8 @@ export function keptPath({ target, path }: Pick<UploadedFile, 'target' | 'path'>
 }
 
 /**
- * The kept text, or that on the disk. Undefined where neither is what was uploaded. Throws the system's
- * errors.
+ * The kept text, or that on the disk. Undefined where neither is what was uploaded. Throws the
+ * system's errors.
  */
 export async function readAsUploaded(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
   return (await readKept(runFolder, uploaded)) ?? (await readUnchanged(uploaded));
@@ -148,9 +148,9 @@ export const textReaders = {
 } satisfies Readonly<Record<string, TextReader>>;
 
 /**
- * Reads a file as an upload does: a link, and what lies below a linked folder, is not read. `folder`
- * is absolute, `path` has `/`. Undefined unless it is a regular file of `bytes`, and of at most
- * `maxTextBytes`. Throws the system's errors.
+ * Reads a file as an upload does: a link, and what lies below a linked folder, is not read.
+ * `folder` is absolute, `path` has `/`. Undefined unless it is a regular file of `bytes`, and of at
+ * most `maxTextBytes`. Throws the system's errors.
  */
 export async function readTextBelow(
   folder: string,
@@ -162,7 +162,8 @@ export async function readTextBelow(
     const root = await realPath(folder);
     const file = join(root, ...path.split('/'));
     if (pathInside(root, file) === undefined) return undefined;
-    // Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined, which `|` takes for 0.
+    // Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined,
+    // which `|` takes for 0.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     const fd = await reader.open(file, flags);
     try {

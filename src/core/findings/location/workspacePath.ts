@@ -43,7 +43,9 @@ export function namesIn(text: string, roots: readonly string[]): readonly string
   return toSegments(text, roots) ?? segmentsOf(withoutFileScheme(text.trim().replaceAll('\\', '/')));
 }
 
-/** Windows drops trailing dots and spaces: `NUL.txt` and `aux .c` are devices, and `.. ` is `..`. */
+/**
+ * Windows drops trailing dots and spaces: `NUL.txt` and `aux .c` are devices, and `.. ` is `..`.
+ */
 function isRefused(segment: string): boolean {
   const stem = (segment.split('.', 1)[0] ?? '').trimEnd();
   return segment.includes(':') || /^[. ]+$/.test(segment) || device.test(stem);
@@ -65,7 +67,10 @@ function withoutRoot(text: string, roots: readonly string[]): string {
   return text;
 }
 
-/** Only Windows has drives and `//server`; it ignores letter case. For other paths, the disk of macOS says whether it counts. */
+/**
+ * Only Windows has drives and `//server`; it ignores letter case. For other paths, the disk of
+ * macOS says whether it counts.
+ */
 function isSameStart(head: string, start: string): boolean {
   if (head === start || head.toLowerCase() !== start.toLowerCase()) return head === start;
   return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));

@@ -60,8 +60,9 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Which bare strings are paths: `files` any, `locations` those that look like one, `flow` only those
- * of a file with folders or a line, where code (`cursor.execute`) or a tool's name is more likely.
+ * Which bare strings are paths: `files` any, `locations` those that look like one, `flow` only
+ * those of a file with folders or a line, where code (`cursor.execute`) or a tool's name is more
+ * likely.
  */
 export type PathBelief = 'files' | 'locations' | 'flow';
 

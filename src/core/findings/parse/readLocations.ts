@@ -12,7 +12,8 @@ const maxLabelLength = 1_000;
 type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
- * Reads the locations of a finding, the main one first. A location that is reported twice is there twice.
+ * Reads the locations of a finding, the main one first. A location that is reported twice is there
+ * twice.
  * 1. Locations that the finding lists are usually the most exact.
  * 2. The finding's own fields complete the only listed location, or are the main location.
  * 3. Locations that explain the finding, such as steps of an attack, need a path of their own.

@@ -232,8 +232,8 @@ function decoded(uri: string): string {
 
 /**
  * What stands before a path with a base: the bases around it, each below the next (3.14.14). The
- * last one may be a folder on another machine; `/./` is behind it, and `location/resolver` looks for
- * what follows first. A page on the web is that of the repository.
+ * last one may be a folder on another machine; `/./` is behind it, and `location/resolver` looks
+ * for what follows first. A page on the web is that of the repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';

@@ -50,7 +50,8 @@ interface Candidate {
   /** Follows lines from the later run's text to that of its own. */
   toOwn?: Follow;
   /**
-   * An earlier finding's file is not uploaded any more, and one with this path was not uploaded with it.
+   * An earlier finding's file is not uploaded any more, and one with this path was not uploaded
+   * with it.
    */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
@@ -304,8 +305,8 @@ async function readMoves(
 }
 
 /**
- * The path that an earlier uploaded file has in a later run: its own; where that was not uploaded again,
- * the only one with its bytes, else the only one that differs in letter case.
+ * The path that an earlier uploaded file has in a later run: its own; where that was not uploaded
+ * again, the only one with its bytes, else the only one that differs in letter case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 

@@ -9,9 +9,9 @@ import type { UploadedFile } from '../location/uploadedFiles.ts';
 
 /*
  * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives locations
- * their lines in what was uploaded (`location/evidence`), pairs the findings with those of earlier results
- * (`match`), judges them (`compareRuns`), and saves two files (`resultFile`). The host reads these
- * (`readResult`).
+ * their lines in what was uploaded (`location/evidence`), pairs the findings with those of earlier
+ * results (`match`), judges them (`compareRuns`), and saves two files (`resultFile`). The host
+ * reads these (`readResult`).
  */
 
 const REPORTED = ['new', 'foundAgain', 'stillPresent', 'reportedAgain', 'carriedOver'] as const;
@@ -67,14 +67,17 @@ export interface ResultFinding extends Named {
  * Raised whenever results would come out differently: saved ones are then worked out again, with
  * their names and evidence.
  */
-export const resultFormat = 10;
+export const resultFormat = 11;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
 
 export const headSchema = z.object({
   format: z.number().check(z.maximum(resultFormat)),
   id: z.string(),
-  /** Changes with `format`, `facts`, `fileStamp`, `before` and `skipped`: all that the result depends on. */
+  /**
+   * Changes with `format`, `facts`, `fileStamp`, `before` and `skipped`: all that the result
+   * depends on.
+   */
   inputs: z.string(),
   /** `factsOf` the run's journal, and the mark of its findings file. */
   facts: z.string(),

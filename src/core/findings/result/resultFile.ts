@@ -21,9 +21,11 @@ import type { UploadedFile } from '../location/uploadedFiles.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /*
- * Two files in the folder of a run, of lines of JSON. `result.json`: the head, which shows whether the result is current, and has the SHA-256 of what
- * follows in place of a schema; a table of what findings share; then lists of findings, those that are not reported last. `details.jsonl`: the findings
- * file that it is of, then an index, a hash, and the details in each line, read when somebody looks.
+ * Two files in the folder of a run, of lines of JSON. `result.json`: the head, which shows whether
+ * the result is current, and has the SHA-256 of what follows in place of a schema; a table of what
+ * findings share; then lists of findings, those that are not reported last. `details.jsonl`: the
+ * findings file that it is of, then an index, a hash, and the details in each line, read when
+ * somebody looks.
  */
 
 export const resultName = 'result.json';
@@ -41,7 +43,9 @@ type Shared = Pick<ResultFinding, 'run' | 'file' | 'ofTarget' | 'uploadedFolder'
 
 type Usual = 'name' | 'possibleNames' | 'uploadedPath' | 'quotes';
 
-/** `shared` and `uploaded` are positions in the table. `toFinding` adds what goes without saying. */
+/**
+ * `shared` and `uploaded` are positions in the table. `toFinding` adds what goes without saying.
+ */
 type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'uploaded'> &
   Partial<Pick<ResultFinding, Usual>> & {
     readonly finding: Omit<Finding, 'id' | 'locations'> &

@@ -77,7 +77,8 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
     if (end === start) continue;
     const isTooLong = end - start > maxLineBytes;
     const json = isTooLong ? null : parseJson(content.toString('utf8', start, end));
-    // What a crash or a full disk cut off has no empty line after it: it is no decision, and no damage.
+    // What a crash or a full disk cut off has no empty line after it: it is no decision, and no
+    // damage.
     const isWhole = lineFeed >= 0 && [undefined, 0x0a].includes(content[lineFeed + 1]);
     if (json === undefined && !isWhole) continue;
     const line = lineSchema.safeParse(json).data;

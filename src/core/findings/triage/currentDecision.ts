@@ -30,7 +30,8 @@ export function decide(
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
-  // About a finding like it whose name this run's result does not have: the runs that reported it may have been removed.
+  // About a finding like it whose name this run's result does not have: the runs that reported it
+  // may have been removed.
   const byFingerprint = (): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.byFingerprint(folder, found.fingerprint) ?? []);
   const ofLost = names === undefined ? [] : byFingerprint().filter(({ name }) => !names().has(name));

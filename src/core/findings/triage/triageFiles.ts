@@ -33,7 +33,10 @@ export interface TriagePaths {
   readonly shared?: string | undefined;
 }
 
-/** The book is in the extension's storage, which all windows use; the shared folder is in the folder itself. */
+/**
+ * The book is in the extension's storage, which all windows use; the shared folder is in the folder
+ * itself.
+ */
 export function triagePathsOf(folder: string, storageFolder: string, isShared: boolean): TriagePaths {
   const name = createHash('sha256').update(pathKey(folder)).digest('hex').slice(0, 32);
   const book = join(storageFolder, `${name}.jsonl`);

@@ -74,7 +74,9 @@ export function compareWithBase(base: string | null | undefined, now: string | u
   };
 }
 
-/** One changed location makes a finding changed; otherwise one unknown location makes it unknown. */
+/**
+ * One changed location makes a finding changed; otherwise one unknown location makes it unknown.
+ */
 export function changesOf(
   files: ReadonlyMap<string, FileChanges>,
 ): (shown: Pick<ShownFinding, 'locations'>) => BranchChange {

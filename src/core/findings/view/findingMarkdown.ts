@@ -146,8 +146,8 @@ function inertText(text: string): string {
 
 /**
  * The texts `path:line` that mean exactly one place. A report may write any, and is as old as its
- * run: the line is the reported one, the path the reported or the current one. A location whose code
- * is gone does not count if a location with code has the text.
+ * run: the line is the reported one, the path the reported or the current one. A location whose
+ * code is gone does not count if a location with code has the text.
  */
 export function locationLinks(
   shown: readonly Pick<ShownFinding, 'locations'>[],

@@ -22,13 +22,19 @@ export interface ShowSource {
   readonly decide: Decide;
 }
 
-/** How many findings a run reports; `open` is undefined where the decisions about them are not looked up. */
+/**
+ * How many findings a run reports; `open` is undefined where the decisions about them are not
+ * looked up.
+ */
 export interface FindingCounts extends Pick<ResultHead, 'cut'> {
   readonly findings: number;
   readonly open: number | undefined;
 }
 
-/** Another run may be shown for some of the run's folders, and no finding of a run that is not shown. */
+/**
+ * Another run may be shown for some of the run's folders, and no finding of a run that is not
+ * shown.
+ */
 export function toCounts({ cut, counts }: ResultHead, shown: readonly ShownFinding[]): FindingCounts {
   const { findings } = counts;
   return { findings, cut, open: shown.length === findings ? countOpen(shown) : undefined };

@@ -14,7 +14,10 @@ export interface LeaseDeps {
 const renewMs = 5_000;
 /** A lease that a window has seen unchanged for so long, by its monotonic clock, is stale. */
 export const staleMs = 30_000;
-/** The same where its process does not run here: it may run in another container of the same host name. */
+/**
+ * The same where its process does not run here: it may run in another container of the same host
+ * name.
+ */
 export const deadMs = 10_000;
 
 interface Sighting {
@@ -26,26 +29,36 @@ interface Sighting {
 /** By a window's monotonic clock and the paths of lease files. */
 const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
-/** The right to start or to drive a run, which one window at a time holds. It renews itself until it is released. */
+/**
+ * The right to start or to drive a run, which one window at a time holds. It renews itself until it
+ * is released.
+ */
 export interface Lease {
   /** Aborted with `busyElsewhere` once another window has taken the lease over. */
   readonly lost: AbortSignal;
-  /** Renews at once, before what may happen only once. Throws `busyElsewhere` where the lease is lost. */
+  /**
+   * Renews at once, before what may happen only once. Throws `busyElsewhere` where the lease is
+   * lost.
+   */
   renew(): Promise<void>;
   /** Never throws: a lease that cannot be released is stale soon. */
   release(): Promise<void>;
 }
 
-/** The file time of a released lease; every file system can store it (FAT starts in 1980 and has even seconds). */
+/**
+ * The file time of a released lease; every file system can store it (FAT starts in 1980 and has
+ * even seconds).
+ */
 const releasedMs = Date.UTC(2000, 0, 1);
 
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes a lease, in a folder below that of its run; undefined while it is held, and without a run. The
- * holder is the window that made the file with the highest number. A takeover makes the next file with
- * exclusive create; the former holder then finds its file gone or not the newest. The last file stays
- * after a release: numbers only grow, and no window takes another's file for its own.
+ * Takes a lease, in a folder below that of its run; undefined while it is held, and without a run.
+ * The holder is the window that made the file with the highest number. A takeover makes the next
+ * file with exclusive create; the former holder then finds its file gone or not the newest. The
+ * last file stays after a release: numbers only grow, and no window takes another's file for its
+ * own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;
@@ -91,7 +104,8 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
     for (let failures = 0; !released.signal.aborted && !lost.signal.aborted;) {
       await clock.sleep(renewMs, released.signal);
       renewing = renew();
-      // The lease is kept until another window takes it. The disk may be full or read-only for days: one warning.
+      // The lease is kept until another window takes it. The disk may be full or read-only for
+      // days: one warning.
       await renewing.then(
         () => (failures = 0),
         (error: unknown) => {
@@ -126,7 +140,8 @@ async function setTime(file: string, ms: number): Promise<boolean> {
     await utimes(file, ms / 1000, ms / 1000);
     return true;
   } catch (error) {
-    // Windows reports a lost disk in the same way as a missing file: then the folder of all runs is missing, too.
+    // Windows reports a lost disk in the same way as a missing file: then the folder of all runs is
+    // missing, too.
     if (systemCode(error) === 'ENOENT' && (await isFolder(resolve(file, '../../..')))) return false;
     throw error;
   }
@@ -165,7 +180,8 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
     const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
     return host === hostname() && !processExists(pid);
   } catch (error) {
-    // For a file just created and not written, damaged, gone, or held by another program, its time alone decides.
+    // For a file just created and not written, damaged, gone, or held by another program, its time
+    // alone decides.
     if (error instanceof SyntaxError || error instanceof TypeError) return false;
     if (['EBUSY', 'ENOENT'].includes(systemCode(error) ?? '')) return false;
     throw error;
@@ -184,7 +200,9 @@ function processExists(pid: number): boolean {
 /** The right to start a run of some subjects: folders, or an application (`applicationSubject`). */
 export type StartClaim = Pick<Lease, 'lost' | 'release'>;
 
-/** Claims all subjects or none. Waits for a claim whose process has died. Throws `startedElsewhere`. */
+/**
+ * Claims all subjects or none. Waits for a claim whose process has died. Throws `startedElsewhere`.
+ */
 export async function claimStart(
   subjects: readonly string[],
   folder: string,

@@ -5,7 +5,10 @@ import { createExclusive, readIfThere } from '../../files.ts';
 import type { LeaseDeps } from './lease.ts';
 
 const retryMs = 10;
-/** A lock file that is seen unchanged for so long is that of a dead process: a write takes milliseconds. */
+/**
+ * A lock file that is seen unchanged for so long is that of a dead process: a write takes
+ * milliseconds.
+ */
 const staleMs = 10_000;
 
 /** What this process does under each lock, in order: its own callers need no turns on the disk. */
@@ -13,12 +16,14 @@ const queues = new Map<string, Promise<unknown>>();
 
 class LostLock extends Error {}
 
-/** Throws unless the lock is still held: `withLock` then begins again. Asked right before a change. */
+/**
+ * Throws unless the lock is still held: `withLock` then begins again. Asked right before a change.
+ */
 export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
 
 /**
- * Runs `act` while nobody else does so for the same lock file, which is made by exclusive create. The
- * file of a dead process is removed; since two processes may do that at once, `act` has to call
+ * Runs `act` while nobody else does so for the same lock file, which is made by exclusive create.
+ * The file of a dead process is removed; since two processes may do that at once, `act` has to call
  * `requireLock` right before what it changes. Throws `notFound` when the file's folder is gone.
  */
 export async function withLock<T>(

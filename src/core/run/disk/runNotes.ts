@@ -7,8 +7,8 @@ const prefix = 'run:';
 
 /**
  * Notes of accepted runs, each by the service's run ID, in a store that outlives the extension's
- * folder (a rebuilt container) and a full disk. VS Code writes all keys of a window at once, so a note
- * of the same moment in another window may be lost: each change of a run notes it again.
+ * folder (a rebuilt container) and a full disk. VS Code writes all keys of a window at once, so a
+ * note of the same moment in another window may be lost: each change of a run notes it again.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;

@@ -28,7 +28,10 @@ interface Known {
 /** Windows shows no file for a moment while a program replaces it. */
 const secondLookMs = 20;
 
-/** The runs on disk, one folder each, and the latest state of each in memory. Lists are newest first. */
+/**
+ * The runs on disk, one folder each, and the latest state of each in memory. Lists are newest
+ * first.
+ */
 export class RunStore {
   readonly #root: string;
   readonly #clock: Clock;
@@ -98,7 +101,10 @@ export class RunStore {
     if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
   }
 
-  /** Reads new journals, and those of open runs that have changed on disk; a damaged one is set aside. */
+  /**
+   * Reads new journals, and those of open runs that have changed on disk; a damaged one is set
+   * aside.
+   */
   async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
     // What no window can write does not change after the first reading.
@@ -151,7 +157,10 @@ export class RunStore {
     return (await this.#advance(id, event)).run;
   }
 
-  /** As `apply`; undefined when the event changes nothing, because another window has advanced the run. */
+  /**
+   * As `apply`; undefined when the event changes nothing, because another window has advanced the
+   * run.
+   */
   async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
     const { run, changed } = await this.#advance(id, event);
     return changed ? run : undefined;
@@ -267,7 +276,10 @@ export class RunStore {
     }
   }
 
-  /** For a known journal that was not there. Throws `storage` if all runs are gone: then the disk is. */
+  /**
+   * For a known journal that was not there. Throws `storage` if all runs are gone: then the disk
+   * is.
+   */
   async #lookAgain(path: string): Promise<string | undefined> {
     await this.#clock.sleep(secondLookMs);
     const fileStamp = await fileStampOf(path);

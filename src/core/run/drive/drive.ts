@@ -9,8 +9,9 @@ import { circumstances, type RunDeps, type StepDeps } from '../steps/step.ts';
 import { Delays, type Waker } from '../state/delays.ts';
 
 /**
- * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is over,
- * saves its event, and asks again. It ends when the run needs nothing, is gone, or is stopped.
+ * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is
+ * over, saves its event, and asks again. It ends when the run needs nothing, is gone, or is
+ * stopped.
  */
 export class Drive {
   readonly id: string;

@@ -15,12 +15,16 @@ import { circumstances, type RunDeps } from '../steps/step.ts';
 import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
-/** More than this between two beats, or between the two clocks, means that the machine slept or a clock was set. */
+/**
+ * More than this between two beats, or between the two clocks, means that the machine slept or a
+ * clock was set.
+ */
 const jumpMs = 30_000;
 
 /**
- * This window among those that may drive runs. It takes the lease of each run that needs something and that no other
- * living window drives, at its start, at its focus, and on a beat every 5 s while any run needs something.
+ * This window among those that may drive runs. It takes the lease of each run that needs something
+ * and that no other living window drives, at its start, at its focus, and on a beat every 5 s while
+ * any run needs something.
  */
 export class DrivingWindow {
   readonly #deps: RunDeps;
@@ -68,7 +72,10 @@ export class DrivingWindow {
     await Promise.all([this.#wake([...this.#drives.values()], 'focus'), this.resume()]);
   }
 
-  /** For a user who asks about one live run, or all of them: polls, unless `Retry-After` has not passed. */
+  /**
+   * For a user who asks about one live run, or all of them: polls, unless `Retry-After` has not
+   * passed.
+   */
   async checkNow(id?: string): Promise<void> {
     const { store } = this.#deps;
     await store.reload();
@@ -103,7 +110,10 @@ export class DrivingWindow {
     return drive;
   }
 
-  /** Stops driving a run and takes its lease, for a user who sends it again; undefined while another window has it. */
+  /**
+   * Stops driving a run and takes its lease, for a user who sends it again; undefined while another
+   * window has it.
+   */
   takeFromDrive(id: string): Promise<Lease | undefined> {
     return this.#inTurn(id, async () => {
       await this.stopDriving(id);

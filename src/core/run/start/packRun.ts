@@ -11,7 +11,10 @@ import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 
-/** The journal, which is rewritten at every step, names at most so many files that could not be packed. */
+/**
+ * The journal, which is rewritten at every step, names at most so many files that could not be
+ * packed.
+ */
 const maxOmitted = 100;
 /** Characters of the manifest that are written at a time. */
 const pieceLength = 64 << 10;

@@ -9,9 +9,9 @@ import { type PackedRun, signalOf } from './packRun.ts';
 import { uploadFiles } from './uploadFiles.ts';
 
 /**
- * Uploads a packed run and sends its start request, under its lease. Each fact is on disk before what
- * it describes happens. Resolves with the run once it is running, unknown or ended; throws where
- * another window has it, or this one closes.
+ * Uploads a packed run and sends its start request, under its lease. Each fact is on disk before
+ * what it describes happens. Resolves with the run once it is running, unknown or ended; throws
+ * where another window has it, or this one closes.
  */
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;
@@ -61,7 +61,8 @@ async function saveOutcome(
   const accepted = advance(intended, outcome);
   const newId = store.newId();
   for (let failures = 1; ; failures += 1) {
-    // Noted first, as the disk may not take the journal; and again, as another window may overwrite the notes.
+    // Noted first, as the disk may not take the journal; and again, as another window may overwrite
+    // the notes.
     if (isLive(accepted)) notes?.keep(accepted, intended.intendedAt);
     try {
       const run = await store.apply(id, outcome).catch(undefinedIfGone);

@@ -9,7 +9,10 @@ import type { Run, RunIn, Target } from '../state/run.ts';
 import type { RunDeps, StartDeps } from '../steps/step.ts';
 import { removeFile } from '../steps/removeUploads.ts';
 
-/** An upload address with less time left, or with less than half of a shorter validity, is replaced before use. */
+/**
+ * An upload address with less time left, or with less than half of a shorter validity, is replaced
+ * before use.
+ */
 const minValidityMs = 30_000;
 const maxAddresses = 3;
 
@@ -48,7 +51,10 @@ async function save({ id }: Run, event: RunEvent, { store }: RunDeps): Promise<v
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
 
-/** After a fault again, after expiry at a new address (docs/api.md, section 4.1). Returns the file's ID. */
+/**
+ * After a fault again, after expiry at a new address (docs/api.md, section 4.1). Returns the file's
+ * ID.
+ */
 async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,

@@ -28,7 +28,10 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'user' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
-  /** `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it has not. */
+  /**
+   * `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it
+   * has not.
+   */
   | {
       readonly type: 'answered';
       readonly status: string;
@@ -221,7 +224,9 @@ function unwatched(run: LiveRun, at: number): Run {
   return { ...collected({ ...run, artifacts }, at), noticeDue: false, lacksRecord: true };
 }
 
-/** A refusal undoes only the cancellation that it answers: an earlier one may have been accepted. */
+/**
+ * A refusal undoes only the cancellation that it answers: an earlier one may have been accepted.
+ */
 function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Run {
   // It ended by itself while the cancellation was under way.
   if (run.state === 'collecting' && answer === 'refused' && run.cancelAskedAt === sentAt)
@@ -237,7 +242,10 @@ function renamed(run: Run, label: string): Run {
   return label === (run.label ?? '') ? run : { ...run, label: label === '' ? undefined : label };
 }
 
-/** In place of the one of its name, which another window may have saved; a file stays in place of a failure. */
+/**
+ * In place of the one of its name, which another window may have saved; a file stays in place of a
+ * failure.
+ */
 function withArtifact(run: RunIn<'collecting'>, artifact: Artifact): Run {
   const { name, failure } = artifact;
   const others = run.artifacts?.filter((each) => each.name !== name) ?? [];

@@ -11,7 +11,10 @@ const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
 /** With 10 %, a run could be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
-/** After an answer that says EXITED without saying how: five more take the half hour in which a better one may come. */
+/**
+ * After an answer that says EXITED without saying how: five more take the half hour in which a
+ * better one may come.
+ */
 const maxWithoutOutcomeMs = 6 * 60_000;
 /** But for a user, so long after a poll none comes out of turn. */
 const minGapMs = 60_000;
@@ -23,7 +26,10 @@ export type Waker = 'user' | 'clock' | 'focus' | 'token';
 
 type Step = Next['step'];
 
-/** How long a drive waits before each step: memory of this window, by its monotonic clock. The journal has facts only. */
+/**
+ * How long a drive waits before each step: memory of this window, by its monotonic clock. The
+ * journal has facts only.
+ */
 export class Delays {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -60,7 +66,10 @@ export class Delays {
     return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
   }
 
-  /** When the next request to the service is due (wall clock, ms); undefined while there is no token to send. */
+  /**
+   * When the next request to the service is due (wall clock, ms); undefined while there is no token
+   * to send.
+   */
   nextCheckAt(run: Run): number | undefined {
     const dueAt = (['poll', 'download', 'removeUploads'] as const).flatMap(
       (step) => this.#dueAt.get(step) ?? [],
@@ -70,7 +79,10 @@ export class Delays {
     return Math.round(this.#clock.now() + leftMs);
   }
 
-  /** Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for a user. */
+  /**
+   * Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for
+   * a user.
+   */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
     if ((waker === 'focus' || waker === 'token') && trouble === undefined) return;
@@ -143,18 +155,26 @@ function isCheck(step: Step): boolean {
   return step === 'poll' || step === 'download';
 }
 
-/** Between polls: 5 % of a run's age, at most 10 min, minus up to 8 % jitter (0 to 1), at least 15 s. */
+/**
+ * Between polls: 5 % of a run's age, at most 10 min, minus up to 8 % jitter (0 to 1), at least 15
+ * s.
+ */
 export function pollInterval(ageMs: number, jitter: number): number {
   return Math.max(Math.min(ageMs * 0.05, maxPollMs) * (1 - maxJitter * jitter), minPollMs);
 }
 
-/** After failures in a row: full jitter (0 to 1) from 1 s up to a ceiling that doubles to 15 min. */
+/**
+ * After failures in a row: full jitter (0 to 1) from 1 s up to a ceiling that doubles to 15 min.
+ */
 export function backoff(failures: number, jitter: number): number {
   const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(failures, 10));
   return 1_000 + jitter * (ceiling - 1_000);
 }
 
-/** Milliseconds left of what a `Retry-After` asked for. What is longer than any was saved under a wrong clock. */
+/**
+ * Milliseconds left of what a `Retry-After` asked for. What is longer than any was saved under a
+ * wrong clock.
+ */
 export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): number {
   const left = (retryAt ?? 0) - now;
   return left > 0 && left <= maxRetryAfterMs ? left : 0;

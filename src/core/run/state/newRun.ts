@@ -40,12 +40,17 @@ export const noteSchema = z.object({
   language: languageSchema,
   runId: identifierSchema,
   dispatchedAt: z.optional(z.number()),
-  /** The local ID and the intent of a run that was started here, whose journal may lack the run ID. */
+  /**
+   * The local ID and the intent of a run that was started here, whose journal may lack the run ID.
+   */
   id: z.optional(idSchema),
   intendedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Where an accepted run is, and its files: enough to track it when its folder is lost. Holds no secret. */
+/**
+ * Where an accepted run is, and its files: enough to track it when its folder is lost. Holds no
+ * secret.
+ */
 export type RunNote = z.infer<typeof noteSchema>;
 
 /** A run whose archives, if it has any, are packed: one entry a target. */

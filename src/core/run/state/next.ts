@@ -20,8 +20,8 @@ export type Next =
   | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> };
 
 /**
- * What a run needs from whoever holds its lease, the most urgent first: the first step whose delay is
- * over is performed, then this is asked again. Empty for a run that needs nothing.
+ * What a run needs from whoever holds its lease, the most urgent first: the first step whose delay
+ * is over is performed, then this is asked again. Empty for a run that needs nothing.
  */
 export function next(run: Run, given: Circumstances): readonly Next[] {
   switch (run.state) {
@@ -62,7 +62,9 @@ function notice(run: Run): Next[] {
   return run.noticeDue ? [{ step: 'announce', run }] : [];
 }
 
-/** Needed until every artifact is here and worked out: the text that findings point at is in them. */
+/**
+ * Needed until every artifact is here and worked out: the text that findings point at is in them.
+ */
 function archives(run: Run): Next[] {
   const lacksResults = 'artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined);
   const areNeeded = lacksResults === true || run.lacksRecord === true;

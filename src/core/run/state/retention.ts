@@ -4,7 +4,9 @@ import { lastGoodAnswerAt } from './trouble.ts';
 /** Of the local archives, which are source code. */
 export const maxArchiveAgeMs = 7 * dayMs;
 
-/** By the wall clock, ms: 30 days after the run was last seen running; undefined without results. */
+/**
+ * By the wall clock, ms: 30 days after the run was last seen running; undefined without results.
+ */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
@@ -36,9 +38,9 @@ export function hasOldArchives(run: Run, now: number): boolean {
 }
 
 /**
- * The files that an ended run may have on the service. Without the setting `deletesSource`, only those
- * of runs that never got a run ID and cannot be running. Past its retention, the service has removed
- * them itself.
+ * The files that an ended run may have on the service. Without the setting `deletesSource`, only
+ * those of runs that never got a run ID and cannot be running. Past its retention, the service has
+ * removed them itself.
  */
 export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];

@@ -24,7 +24,10 @@ const failureSchema = looseObject({
 export type Failure = z.infer<typeof failureSchema>;
 
 export const dayMs = 24 * 60 * 60 * 1000;
-/** The service keeps results, and files that nobody removes, at least this long (docs/api.md, section 8). */
+/**
+ * The service keeps results, and files that nobody removes, at least this long (docs/api.md,
+ * section 8).
+ */
 export const retentionMs = 30 * dayMs;
 
 /** The latest failed poll or download. */
@@ -105,9 +108,14 @@ const base = looseObject({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
-  /** The input of a blackbox workflow, without passwords; absent for a run that was started elsewhere. */
+  /**
+   * The input of a blackbox workflow, without passwords; absent for a run that was started
+   * elsewhere.
+   */
   input: z.optional(applicationInputSchema),
-  /** The name of the code finding that a run of one pair is to confirm; never sent to the service. */
+  /**
+   * The name of the code finding that a run of one pair is to confirm; never sent to the service.
+   */
   confirms: z.optional(z.string()),
   continuesOnePair: z.optional(z.boolean()),
   /** A user's answer: whether the run found the finding that it `confirms`. */
@@ -121,7 +129,10 @@ const base = looseObject({
   /** A user's name for the run; at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /** True while the findings are still to be worked out, or their texts to be kept, from the archives. */
+  /**
+   * True while the findings are still to be worked out, or their texts to be kept, from the
+   * archives.
+   */
   lacksRecord: z.optional(z.boolean()),
   /** Until when nothing is asked of the service for this run: its latest `Retry-After`. */
   retryAt: z.optional(time),
@@ -158,7 +169,10 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
-    /** The lost dispatch that a user sends again: its run may exist even if this dispatch is refused. */
+    /**
+     * The lost dispatch that a user sends again: its run may exist even if this dispatch is
+     * refused.
+     */
     resendOf: z.optional(lostDispatchSchema),
   }),
   z.extend(base, {
@@ -191,7 +205,10 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, {
     state: z.literal('cancelled'),
     endedAt: time,
-    /** True for a lost dispatch that a user abandoned: the run may continue on the service and spend credits. */
+    /**
+     * True for a lost dispatch that a user abandoned: the run may continue on the service and spend
+     * credits.
+     */
     mayStillRun: z.optional(z.boolean()),
     ...maybeAccepted,
     exit: z.optional(exitSchema),
@@ -242,7 +259,10 @@ export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
-/** The member of the service's output that refers to an artifact, else its name (docs/api.md, section 2.5). */
+/**
+ * The member of the service's output that refers to an artifact, else its name (docs/api.md,
+ * section 2.5).
+ */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
 }
@@ -286,7 +306,10 @@ export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
-/** False for a run that was tracked by its ID: the service started it earlier than this machine knows. */
+/**
+ * False for a run that was tracked by its ID: the service started it earlier than this machine
+ * knows.
+ */
 export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }

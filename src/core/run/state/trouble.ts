@@ -12,8 +12,9 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 }
 
 /**
- * True when a user may stop watching a run. For a day: the service has denied the run, its cancellation has not ended
- * it, or its results are not all here after its exit. Or polls have failed for longer than the service keeps results.
+ * True when a user may stop watching a run. For a day: the service has denied the run, its
+ * cancellation has not ended it, or its results are not all here after its exit. Or polls have
+ * failed for longer than the service keeps results.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;

@@ -10,7 +10,10 @@ import { isReplaced } from './downloadArtifacts.ts';
 import { removeArchives } from './endRun.ts';
 import type { RunDeps } from './step.ts';
 
-/** Removes what windows that died while they packed have left: folders without a journal whose lease no living window holds. */
+/**
+ * Removes what windows that died while they packed have left: folders without a journal whose lease
+ * no living window holds.
+ */
 export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, async () => {
@@ -22,8 +25,9 @@ export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promis
 }
 
 /**
- * The daily pass over all folders of runs. It removes what was past its time at the pass before, too:
- * a wall clock that is wrong at one pass removes nothing. False if the last pass is less than a day old.
+ * The daily pass over all folders of runs. It removes what was past its time at the pass before,
+ * too: a wall clock that is wrong at one pass removes nothing. False if the last pass is less than
+ * a day old.
  */
 export async function cleanUp(deps: RunDeps): Promise<boolean> {
   const { store, log, retainLocalDays } = deps;
@@ -88,7 +92,10 @@ function isJournal(name: string): boolean {
   return name.startsWith('run.json') && !name.endsWith('.tmp');
 }
 
-/** A folder that another window removes, or that cannot be read, does not end the work on the others. */
+/**
+ * A folder that another window removes, or that cannot be read, does not end the work on the
+ * others.
+ */
 async function logged(what: string, { log }: LeaseDeps, act: () => Promise<void>): Promise<void> {
   await act().catch((error: unknown) => {
     log.warn(`${basename(what)} could not be cleaned up: ${String(error)}`);

@@ -21,7 +21,10 @@ const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 /** What the service says of an artifact that it does not have. A page is not the service's word. */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
-/** An artifact that is still denied so long after the exit is lost, but no sooner than this after the drive's first try. */
+/**
+ * An artifact that is still denied so long after the exit is lost, but no sooner than this after
+ * the drive's first try.
+ */
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 

@@ -18,7 +18,9 @@ export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Pr
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/** Undefined where the findings of an ended run could not be worked out: a later window tries again. */
+/**
+ * Undefined where the findings of an ended run could not be worked out: a later window tries again.
+ */
 export async function saveRecord(
   run: Run,
   { clock, log, workOut: work }: RunDeps,

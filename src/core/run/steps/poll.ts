@@ -37,7 +37,10 @@ export function toAnswered(
   return { type: 'answered', status, exit: toExit(description, Object.keys(workflows[workflow].artifacts)) };
 }
 
-/** Undefined while the answer does not say in full how the run ended: a success must name its artifacts. */
+/**
+ * Undefined while the answer does not say in full how the run ended: a success must name its
+ * artifacts.
+ */
 function toExit(description: Description, known: readonly string[]): Exit | undefined {
   const { output, artifacts } = description;
   if (output === undefined) return undefined;
@@ -73,7 +76,9 @@ function referencesIn(detail: unknown): { name: string; role: string }[] {
   });
 }
 
-/** A known role first. Without a reference the name is the role, unless it is another artifact's. */
+/**
+ * A known role first. Without a reference the name is the role, unless it is another artifact's.
+ */
 function roleAmong(
   references: readonly { name: string; role: string }[],
   name: string,

@@ -22,8 +22,9 @@ export async function removeUploads(
 }
 
 /**
- * First by the call that fits the file's believed state, then by the other: a call with a lost reply
- * may have changed it. The file is gone if neither call knows it (404, or 409: no reservation).
+ * First by the call that fits the file's believed state, then by the other: a call with a lost
+ * reply may have changed it. The file is gone if neither call knows it (404, or 409: no
+ * reservation).
  */
 export async function removeFile(
   fileId: string,
@@ -39,7 +40,8 @@ export async function removeFile(
   for (const outcome of believed === 'reserved' ? order : order.toReversed()) {
     const failure = await calls[outcome]();
     if (failure === undefined) return outcome;
-    // Possible answers to a call about a file in another state; docs/api.md, section 7, does not say which they are.
+    // Possible answers to a call about a file in another state; docs/api.md, section 7, does not
+    // say which they are.
     if (!['conflict', 'rejected', 'notFound'].includes(failure.kind)) throw failure;
     failures[outcome] = failure;
   }

@@ -11,7 +11,10 @@ export interface RunDeps {
   readonly store: RunStore;
   /** Its messages hold none of the run's passwords. */
   readonly clientFor: (account: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
-  /** The passwords of a blackbox run's credentials, in their order; throws `noPassword` for a missing one. */
+  /**
+   * The passwords of a blackbox run's credentials, in their order; throws `noPassword` for a
+   * missing one.
+   */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   /** 0 to 1, for jitter. */
@@ -34,7 +37,10 @@ export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: 
   return { now: clock.now(), notedRunId: notes?.runIdFor(run), deletesSource: deleteSourceAfterRun() };
 }
 
-/** A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the run ID). */
+/**
+ * A run was accepted, and the disk does not take that yet: its local ID and `notKept` (subject: the
+ * run ID).
+ */
 export interface NotSaved {
   readonly id: string;
   readonly error: AssessmentError;
@@ -53,7 +59,8 @@ export interface StartDeps extends RunDeps {
 
 /**
  * What a step of a drive works with. A step performs one effect, and returns what it has learned as
- * an event. Each may be performed again, where its event could not be saved or its window was closed.
+ * an event. Each may be performed again, where its event could not be saved or its window was
+ * closed.
  */
 export interface StepDeps extends RunDeps {
   /** A run has ended, or waits for a user. */

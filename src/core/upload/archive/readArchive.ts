@@ -12,7 +12,10 @@ interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/** The wanted files of one of our archives, in its order. Throws `storage` for a damaged or missing one. */
+/**
+ * The wanted files of one of our archives, in its order. Throws `storage` for a damaged or missing
+ * one.
+ */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,

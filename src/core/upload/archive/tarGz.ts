@@ -5,7 +5,10 @@ import { freeMemory, type SegmentBuilder, windowBytes } from './packing.ts';
 const fixedTime = 315_532_800;
 const block = 512;
 const maxOctalSize = 8 ** 11 - 1;
-/** Here Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6 takes 1.5 times as long. */
+/**
+ * Here Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6 takes 1.5
+ * times as long.
+ */
 const tarLevel = 5;
 /** Enough for a usual task to be one chunk. */
 const outputBytes = 128 << 10;
@@ -134,7 +137,10 @@ export function tarGzEnd(crc: number, rawBytes: number): Buffer {
   return Buffer.concat([data, gzipEnd(crcWithEnd, rawBytes + raw.length)]);
 }
 
-/** Ends a gzip member after a sync flush: an empty last block, CRC-32 and length (modulo 2^32) of the content. */
+/**
+ * Ends a gzip member after a sync flush: an empty last block, CRC-32 and length (modulo 2^32) of
+ * the content.
+ */
 function gzipEnd(crc: number, bytes: number): Buffer {
   const end = Buffer.alloc(10);
   end.writeUInt16LE(0x0003, 0);

@@ -52,7 +52,8 @@ export function zipSegments(): SegmentBuilder {
 
   return {
     add({ path, mode }, content) {
-      // Enough for the result: zlib's default of 16 kB for each small file would be most of the memory.
+      // Enough for the result: zlib's default of 16 kB for each small file would be most of the
+      // memory.
       const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
       const deflated = deflateRawSync(content, { level: zipLevel, chunkSize });
       const smaller = deflated.length < content.length;

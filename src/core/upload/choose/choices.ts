@@ -1,6 +1,8 @@
 import type { SelectedFile } from '../select/selection.ts';
 
-/** `include`: although rules exclude it. `restore`: although the user excluded a folder above it. */
+/**
+ * `include`: although rules exclude it. `restore`: although the user excluded a folder above it.
+ */
 type Choice = 'include' | 'exclude' | 'restore';
 
 /** By relative path, a folder's with `/` at the end. A choice outweighs those for folders above. */
@@ -60,7 +62,10 @@ export function withExcluded(choices: PathChoices, paths: readonly string[]): Pa
   ]);
 }
 
-/** Undoes an exclusion with the choices `before` it for these paths and below. What was excluded since are excluded. */
+/**
+ * Undoes an exclusion with the choices `before` it for these paths and below. What was excluded
+ * since are excluded.
+ */
 export function withoutExcluded(
   current: PathChoices,
   paths: readonly string[],

@@ -23,7 +23,10 @@ export interface NotUploaded {
   readonly reason: NotUploadedReason;
 }
 
-/** A selection after choices and the credential check; what these exclude is at the end of `excluded`. */
+/**
+ * A selection after choices and the credential check; what these exclude is at the end of
+ * `excluded`.
+ */
 export interface UploadSelection extends Omit<Selection, 'excluded'> {
   readonly excluded: readonly NotUploaded[];
 }
@@ -52,8 +55,8 @@ export interface StepProgress {
 
 /**
  * A preparation selects the files of each folder, checks them for secrets, and applies what a user
- * chose (`choices`). Only the first two steps read the disk: `applyChoices` is repeated at each click.
- * `previewModel` keeps the result current while the preview is open.
+ * chose (`choices`). Only the first two steps read the disk: `applyChoices` is repeated at each
+ * click. `previewModel` keeps the result current while the preview is open.
  */
 export interface PreparationSteps<F> {
   readonly choicesOf: (folder: F) => PathChoices;
@@ -64,7 +67,10 @@ export interface PreparationSteps<F> {
     files: readonly SelectedFile[],
     progress: StepProgress,
   ) => Promise<SecretCheck>;
-  /** Lets go of what `check` remembers of unchanged files. Called when the preview closes, also because a run starts. */
+  /**
+   * Lets go of what `check` remembers of unchanged files. Called when the preview closes, also
+   * because a run starts.
+   */
   readonly forget: () => void;
 }
 
@@ -110,7 +116,10 @@ export async function checkFiles<K extends KnownFiles<unknown>>(
   return { ...known, checks };
 }
 
-/** Applies choices and decisions, without reading the disk. Leaves out files that could not be checked. */
+/**
+ * Applies choices and decisions, without reading the disk. Leaves out files that could not be
+ * checked.
+ */
 export function applyChoices<F>(
   { folder, selected, include, checks }: KnownFiles<F>,
   choices: PathChoices,
@@ -157,9 +166,9 @@ export const maxPackings = 3;
 
 /**
  * Checks packed files that differ from the checked content once more. `isAsPacked`: all that was
- * packed has been checked and may be uploaded by the present decisions; otherwise `prepared` is to be
- * packed. Only the SHA-256 of packed content counts: contents and times on disk before and after prove
- * nothing, since whole folders can be swapped in between.
+ * packed has been checked and may be uploaded by the present decisions; otherwise `prepared` is to
+ * be packed. Only the SHA-256 of packed content counts: contents and times on disk before and after
+ * prove nothing, since whole folders can be swapped in between.
  */
 export async function checkPacked<F>(
   prepared: readonly Prepared<F>[],

@@ -9,7 +9,10 @@ interface PreviewDeps<F> {
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
-/** What would be uploaded of some folders, by a user's choices. Shown before the credential check, which may take long. */
+/**
+ * What would be uploaded of some folders, by a user's choices. Shown before the credential check,
+ * which may take long.
+ */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly Prepared<F>[] = [];
@@ -43,7 +46,10 @@ export class PreviewModel<F> {
     this.#show(prepared, true);
   }
 
-  /** Applies changed choices. Repeats the selection, or checks files, only where the choices add some. */
+  /**
+   * Applies changed choices. Repeats the selection, or checks files, only where the choices add
+   * some.
+   */
   async applyChoices(): Promise<void> {
     const { steps } = this.#deps;
     if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))

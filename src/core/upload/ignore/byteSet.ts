@@ -28,8 +28,9 @@ const backslash = 0x5c;
 const dash = 0x2d;
 
 /**
- * Reads the set that starts at `start` of a rule in git's bytes, in git's order (`dowild` in wildmatch.c); `end` is past its `]`. Undefined for a set
- * that ends nowhere or names an unknown class: git's rule matches nothing. A set never matches `/`, which no name holds.
+ * Reads the set that starts at `start` of a rule in git's bytes, in git's order (`dowild` in
+ * wildmatch.c); `end` is past its `]`. Undefined for a set that ends nowhere or names an unknown
+ * class: git's rule matches nothing. A set never matches `/`, which no name holds.
  */
 export function readSet(
   rule: string,
@@ -37,7 +38,10 @@ export function readSet(
   ignoreCase: boolean,
 ): { set: ByteSet; end: number } | undefined {
   const set = new Uint32Array(8);
-  /** With `ignoreCase`, git looks for a lower-cased byte in both cases; for single members as written. */
+  /**
+   * With `ignoreCase`, git looks for a lower-cased byte in both cases; for single members as
+   * written.
+   */
   const add = (from: number, to: number, inBothCases: boolean): void => {
     for (let byte = from & 0xff; byte <= (to & 0xff); byte++) addByte(set, byte);
     if (!inBothCases) return;

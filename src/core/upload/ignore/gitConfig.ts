@@ -9,7 +9,10 @@ export interface IgnoreSettings {
   /** Names are compared in composed form (macOS). */
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
-  /** Excludes files of conditional includes, and the user's where the repository's configuration names another. */
+  /**
+   * Excludes files of conditional includes, and the user's where the repository's configuration
+   * names another.
+   */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
   /** As written; undefined for Git's default. */
@@ -20,8 +23,9 @@ export interface IgnoreSettings {
 const maxConfigBytes = 4 << 20;
 
 /**
- * Reads system, user and repository configuration as git does, with `include.path` and every `includeIf`: any condition may be true. Throws
- * `sourceUnreadable`, also for a path on another host (`isOnOtherHost`) and for more than `maxConfigBytes`.
+ * Reads system, user and repository configuration as git does, with `include.path` and every
+ * `includeIf`: any condition may be true. Throws `sourceUnreadable`, also for a path on another
+ * host (`isOnOtherHost`) and for more than `maxConfigBytes`.
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
@@ -38,7 +42,10 @@ export async function readIgnoreSettings(
     if (isElsewhere(path, [top, home])) throw unreadable(path, 'EREMOTE');
     return path;
   };
-  /** Takes settings in git's order, each include with all its settings. Not `isCertain` below a condition. */
+  /**
+   * Takes settings in git's order, each include with all its settings. Not `isCertain` below a
+   * condition.
+   */
   const take = async (settings: readonly GitSetting[], path: string, isCertain = true): Promise<void> => {
     for (const { name, value } of settings) {
       if (isCertain) values.set(name, value);
@@ -115,8 +122,9 @@ interface Bases {
 }
 
 /**
- * A configured path; none if empty. Below the folder of git's programs (`%(prefix)/…`, and in Git for Windows `/…`), each path that it may be there.
- * Throws `sourceUnreadable` for that folder on other systems, and for another user's home.
+ * A configured path; none if empty. Below the folder of git's programs (`%(prefix)/…`, and in Git
+ * for Windows `/…`), each path that it may be there. Throws `sourceUnreadable` for that folder on
+ * other systems, and for another user's home.
  */
 function expand(value: string, { home, base, gitFolders }: Bases): string[] {
   if (value === '') return [];
@@ -131,7 +139,10 @@ function expand(value: string, { home, base, gitFolders }: Bases): string[] {
   throw unreadable(value, 'ENOENT');
 }
 
-/** The settings of `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for a `-c` that may change ignoring. */
+/**
+ * The settings of `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for a
+ * `-c` that may change ignoring.
+ */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {
   if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
     throw unreadable('GIT_CONFIG_PARAMETERS', 'EINVAL');
@@ -187,7 +198,10 @@ const lineStart =
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
-/** The value from `start`, and the end of its last line. Handles quotes, escapes, continued lines and comments; trims unquoted blanks. */
+/**
+ * The value from `start`, and the end of its last line. Handles quotes, escapes, continued lines
+ * and comments; trims unquoted blanks.
+ */
 function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';
   let trimmedLength = 0; // without unquoted blanks at the end

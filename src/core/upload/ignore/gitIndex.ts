@@ -4,7 +4,10 @@ import { open } from 'node:fs/promises';
 import { systemCode } from '../../errors.ts';
 import { inSlices } from '../../yieldingWork.ts';
 
-/** `split`: another file has most entries. `sparse`: a folder on disk is one entry, without its files. */
+/**
+ * `split`: another file has most entries. `sparse`: a folder on disk is one entry, without its
+ * files.
+ */
 export type IndexProblem = 'split' | 'sparse' | 'damaged' | 'tooLarge' | 'unreadable' | 'unsupported';
 
 export type ObjectFormat = 'sha1' | 'sha256';
@@ -16,18 +19,24 @@ export interface IndexEntries {
    * False: the caller can keep no more.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
-  /** Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends in `/`. */
+  /**
+   * Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends
+   * in `/`.
+   */
   readonly isOnDisk: (folder: string) => boolean;
 }
 
-/** For the file, and for its names, since version 4 compresses them. Enough for about a million files. */
+/**
+ * For the file, and for its names, since version 4 compresses them. Enough for about a million
+ * files.
+ */
 const maxBytes = 128 << 20;
 const maxNameBytes = 4096;
 const pieceBytes = 1 << 20;
 
 /**
- * Reads the names of an index (`gitformat-index`, versions 2 to 4) in pieces and slices; a missing file has none.
- * If there is a problem, names that were given before it must not be used.
+ * Reads the names of an index (`gitformat-index`, versions 2 to 4) in pieces and slices; a missing
+ * file has none. If there is a problem, names that were given before it must not be used.
  */
 export async function readGitIndex(
   path: string,

@@ -5,7 +5,10 @@ type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxig
 /** A rule, and where a user finds it. */
 export interface IgnoreRule {
   readonly source: RuleSource;
-  /** The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere; absent for a setting. */
+  /**
+   * The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere;
+   * absent for a setting.
+   */
   readonly file?: string;
   /** From 1; for a setting, the position in the list. */
   readonly line: number;
@@ -30,13 +33,19 @@ interface PositionedRule {
   readonly folderOnly: boolean;
 }
 
-/** A rule for a whole path, with the state of its match on the way down to a folder: the indexes in `path` that may match next, in order. */
+/**
+ * A rule for a whole path, with the state of its match on the way down to a folder: the indexes in
+ * `path` that may match next, in order.
+ */
 interface Path extends PositionedRule {
   readonly path: PathPattern;
   readonly next: readonly number[];
 }
 
-/** The rules of one ignore file. Rules for a name at any depth are indexed by the name or its extension. */
+/**
+ * The rules of one ignore file. Rules for a name at any depth are indexed by the name or its
+ * extension.
+ */
 interface RuleFile {
   readonly byName: ReadonlyMap<string, readonly PositionedRule[]>;
   readonly byExtension: ReadonlyMap<string, readonly PositionedRule[]>;
@@ -44,7 +53,10 @@ interface RuleFile {
   readonly paths: readonly Path[];
 }
 
-/** The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are made from its parent's. */
+/**
+ * The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are made from
+ * its parent's.
+ */
 export class IgnoreRules {
   readonly count: number;
   /** git's `core.ignorecase`. */
@@ -65,7 +77,10 @@ export class IgnoreRules {
     this.#disabled = disabled;
   }
 
-  /** The rule that excludes an entry of the folder; `name` is in git's bytes (`toGitBytes`), with `/` for a folder. */
+  /**
+   * The rule that excludes an entry of the folder; `name` is in git's bytes (`toGitBytes`), with
+   * `/` for a folder.
+   */
   match(name: string): IgnoreRule | undefined {
     for (const file of this.#files) {
       const found = this.#matching(file, name);
@@ -139,7 +154,9 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
   return { file: { byName, byExtension, byPattern, paths }, added };
 }
 
-/** The rules that match an entry of the folder that the state of `paths` belongs to, in no order. */
+/**
+ * The rules that match an entry of the folder that the state of `paths` belongs to, in no order.
+ */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
   const found: PositionedRule[] = [];
   found.push(...(byName.get(name) ?? []));
@@ -169,7 +186,10 @@ function enterFile(file: RuleFile, folder: string): RuleFile {
   return { ...file, paths };
 }
 
-/** Adds an index, and the next one after a globstar, which may match no name. A later globstar matches whatever an earlier index would. */
+/**
+ * Adds an index, and the next one after a globstar, which may match no name. A later globstar
+ * matches whatever an earlier index would.
+ */
 function addIndex(indexes: number[], at: number, path: PathPattern): number[] {
   if (at >= path.length || at <= (indexes.at(-1) ?? -1)) return indexes;
   if (path[at] === globstar) indexes.length = 0;

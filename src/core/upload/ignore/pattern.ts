@@ -1,13 +1,18 @@
 import { type ByteSet, hasByte, readSet } from './byteSet.ts';
 
-/** Text as git compares it: each byte of its UTF-8 is one UTF-16 unit. Bytes past ASCII are in the private use area: git folds the case of ASCII only. */
+/**
+ * Text as git compares it: each byte of its UTF-8 is one UTF-16 unit. Bytes past ASCII are in the
+ * private use area: git folds the case of ASCII only.
+ */
 export function toGitBytes(text: string | Uint8Array): string {
   if (typeof text === 'string') return /[^\0-\x7f]/.test(text) ? toGitBytes(Buffer.from(text)) : text;
   const latin = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
   return latin.replace(/[\u0080-\u00ff]/g, (unit) => String.fromCharCode(0xf700 + unit.charCodeAt(0)));
 }
 
-/** Matches one name of a path, in git's bytes (`toGitBytes`), lower-cased if the rule ignores case. */
+/**
+ * Matches one name of a path, in git's bytes (`toGitBytes`), lower-cased if the rule ignores case.
+ */
 export interface NamePattern {
   /** The only name that it matches. */
   readonly literal: string | undefined;

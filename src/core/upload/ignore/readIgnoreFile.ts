@@ -54,7 +54,10 @@ export function unreadable(subject: string, detail: string, cause?: Error): Asse
   return new AssessmentError('ignoreFileUnreadable', { subject, detail }, { cause });
 }
 
-/** The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a NUL. Stops one after `maxRules`. */
+/**
+ * The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a
+ * NUL. Stops one after `maxRules`.
+ */
 export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
   const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');

@@ -26,7 +26,10 @@ export interface Repository {
 
 const maxConfigBytes = 1 << 20;
 
-/** The nearest of `folder` and its parents with an intact git folder, else the nearest with a damaged one. */
+/**
+ * The nearest of `folder` and its parents with an intact git folder, else the nearest with a
+ * damaged one.
+ */
 export async function findRepository(
   folder: string,
   surroundings: GitSurroundings,
@@ -42,8 +45,8 @@ export async function findRepository(
 }
 
 /**
- * The repository whose working tree starts at `folder`, if git accepts the `.git` there. A git folder on another host than the folder and the home
- * is accepted unread.
+ * The repository whose working tree starts at `folder`, if git accepts the `.git` there. A git
+ * folder on another host than the folder and the home is accepted unread.
  */
 export async function repositoryAt(
   folder: string,
@@ -86,7 +89,10 @@ function readGitFile(folder: string): string | undefined {
   return target === undefined ? undefined : resolve(folder, target);
 }
 
-/** As `read`, for a file of the user's home: undefined also where its drive or share does not answer, which Windows calls `UNKNOWN`. */
+/**
+ * As `read`, for a file of the user's home: undefined also where its drive or share does not
+ * answer, which Windows calls `UNKNOWN`.
+ */
 export function ifReachable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -96,7 +102,9 @@ export function ifReachable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Reads a small file of git, through links; undefined if there is none. Throws `sourceUnreadable`. */
+/**
+ * Reads a small file of git, through links; undefined if there is none. Throws `sourceUnreadable`.
+ */
 export function readText(path: string): string | undefined {
   return readRegularFile(path, { maxBytes: maxConfigBytes, followLink: true })?.toString('utf8');
 }
@@ -115,8 +123,8 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * True for a Windows path on a network share without any `known` path: opening a path that a repository chose would send the user's credentials to
- * its host.
+ * True for a Windows path on a network share without any `known` path: opening a path that a
+ * repository chose would send the user's credentials to its host.
  */
 export function isOnOtherHost(
   path: string,
@@ -132,7 +140,10 @@ function shareOf(path: string): string {
   return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 
-/** The folder where git looks for its configuration: on Windows `HOME`, then the home share if it is reachable, then the profile. */
+/**
+ * The folder where git looks for its configuration: on Windows `HOME`, then the home share if it is
+ * reachable, then the profile.
+ */
 export function gitHome(
   platform = process.platform,
   { HOME: home, HOMEDRIVE: drive, HOMEPATH: path }: GitSurroundings['env'] = process.env,

@@ -16,18 +16,25 @@ import {
 } from './repository.ts';
 
 export interface RuleOptions {
-  /** Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only excludes more, and none undoes another. */
+  /**
+   * Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only
+   * excludes more, and none undoes another.
+   */
   readonly exclude: readonly (readonly string[])[];
-  /** The workspace folder above the folder, absolute, whose ignore files apply too. Ignored if the folder is not inside. */
+  /**
+   * The workspace folder above the folder, absolute, whose ignore files apply too. Ignored if the
+   * folder is not inside.
+   */
   readonly within?: string | undefined;
   readonly surroundings: GitSurroundings;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Rules of one origin, as they apply in one folder. What any layer excludes is excluded; a negated rule (`!`) works inside its layer only. So
- * nothing in a repository brings back what the user's excludes file excludes. No `.whiteboxignore`, setting or nested repository brings back
- * what git's rules exclude.
+ * Rules of one origin, as they apply in one folder. What any layer excludes is excluded; a negated
+ * rule (`!`) works inside its layer only. So nothing in a repository brings back what the user's
+ * excludes file excludes. No `.whiteboxignore`, setting or nested repository brings back what git's
+ * rules exclude.
  */
 export interface RuleLayer {
   readonly rules: IgnoreRules;
@@ -53,7 +60,10 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
   readonly ignoredBy: IgnoreRule | undefined;
 }
 
-/** The rule that excludes the entry `name` (in git's bytes, with `/` for a folder): one of Git's own only if no other does. */
+/**
+ * The rule that excludes the entry `name` (in git's bytes, with `/` for a folder): one of Git's own
+ * only if no other does.
+ */
 export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   let found: IgnoreRule | undefined;
   for (const { rules } of layers) {
@@ -69,7 +79,10 @@ export function isGitsOwn({ source }: IgnoreRule): boolean {
   return source === 'gitignore' || source === 'infoExclude';
 }
 
-/** Without the rules that exclude the folder `name` (as above). The others apply to what the user chose in it. */
+/**
+ * Without the rules that exclude the folder `name` (as above). The others apply to what the user
+ * chose in it.
+ */
 export function withoutMatching(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
   return layers.map((layer) => ({ ...layer, rules: layer.rules.withoutMatching(name) }));
 }

@@ -33,11 +33,17 @@ interface Names {
   readonly skippedRules: string[];
 }
 
-/** For the names of all folders of an index, and for their places in a set: a few long paths name very many folders. */
+/**
+ * For the names of all folders of an index, and for their places in a set: a few long paths name
+ * very many folders.
+ */
 const maxFolderBytes = 32 << 20;
 const folderBytes = 32;
 
-/** The files that Git tracks in a selection's repositories. Paths are relative to its root; a folder's ends in `/`. */
+/**
+ * The files that Git tracks in a selection's repositories. Paths are relative to its root; a
+ * folder's ends in `/`.
+ */
 export class TrackedFiles {
   readonly unread: UnreadIndex[] = [];
   readonly #root: string;

@@ -16,11 +16,16 @@ export interface SecretCheckOptions {
   readonly workers?: number;
   readonly signal?: AbortSignal;
   readonly onBytes?: OnBytes;
-  /** Results by `memoryKey`: unchanged files are not read again. Results are added, even by a cancelled check. */
+  /**
+   * Results by `memoryKey`: unchanged files are not read again. Results are added, even by a
+   * cancelled check.
+   */
   readonly memory?: Map<string, ScannedFile>;
 }
 
-/** By path. A file with an `Omission` must not be uploaded: it may be readable when it is packed. */
+/**
+ * By path. A file with an `Omission` must not be uploaded: it may be readable when it is packed.
+ */
 export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
 const taskBytes = 1 << 20;
@@ -31,10 +36,11 @@ export function memoryKey(root: string, path: string): string {
 }
 
 /**
- * Looks for secrets in the selected files and their names. Workers read and scan the files (`scanFile`): for tokens
- * (`tokenTable` has those with a fixed prefix, `tokenRules` the others), and for values that are assigned to a secret’s
- * name (`findSecrets`). `literal` says which value is an expression, and `placeholders` what is no secret. Texts for
- * other people go through the same rules (`maskSecrets`). Throws the signal’s reason.
+ * Looks for secrets in the selected files and their names. Workers read and scan the files
+ * (`scanFile`): for tokens (`tokenTable` has those with a fixed prefix, `tokenRules` the others),
+ * and for values that are assigned to a secret’s name (`findSecrets`). `literal` says which value
+ * is an expression, and `placeholders` what is no secret. Texts for other people go through the
+ * same rules (`maskSecrets`). Throws the signal’s reason.
  */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const { root, files, workerFile, workers, signal, onBytes } = options;
@@ -74,7 +80,10 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
 
 const maxMaskMs = 300_000;
 
-/** The same plain data with suspected secrets masked in all its strings, before anything formats or escapes them. */
+/**
+ * The same plain data with suspected secrets masked in all its strings, before anything formats or
+ * escapes them.
+ */
 export async function maskSecrets<T>(value: T, workerFile: string | URL, signal?: AbortSignal): Promise<T> {
   const start: MaskStart = { texts: value };
   return (await askWorker(start, workerFile, { signal, maxMs: maxMaskMs })) as T;

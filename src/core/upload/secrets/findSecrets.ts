@@ -5,7 +5,10 @@ import { findTokens, isExampleToken, type Match } from './tokenRules.ts';
 const urlEncoded = /%(?:0[AD]|2[0-9A-F]|3[A-F]|40|5[B-F]|60|7[B-E])/gi;
 const markdownEscape = /\\(?=[!#$&*+./:<=>@_|~-])/g;
 
-/** A text as it is, and with URL encoding and Markdown’s backslashes undone. Lines stay where they are. */
+/**
+ * A text as it is, and with URL encoding and Markdown’s backslashes undone. Lines stay where they
+ * are.
+ */
 export function formsOf(text: string): readonly string[] {
   const undone = text
     .replace(urlEncoded, (code) => decodeURIComponent(code).replace(/[\r\n]/, ' '))
@@ -22,7 +25,9 @@ const configFile =
 
 const keyword =
   'pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|api[_-]?key|(?:access|secret|private|signing|encryption|decryption|validation|master|auth|account)[_-]?key|(?<=[:\\s]_)auth';
-/** A name may go on behind a key's (`API_KEY_PROD`), unless it then says something about the key. */
+/**
+ * A name may go on behind a key's (`API_KEY_PROD`), unless it then says something about the key.
+ */
 const nameEnd =
   '(?:_key_?[a-z0-9]{0,20}|(?<=key)_(?!id|name|file|path|ur[il]|size|len|type|version|vault|expir|alg)[a-z0-9]{1,20}|_)?';
 const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
@@ -40,7 +45,10 @@ const inCode = new RegExp(
   'g',
 );
 
-/** Finds literals that are assigned to a password’s, key’s, or token’s name (`DB_PASSWORD=…`), but no placeholders. */
+/**
+ * Finds literals that are assigned to a password’s, key’s, or token’s name (`DB_PASSWORD=…`), but
+ * no placeholders.
+ */
 function findAssignments(text: string, path: string): Match[] {
   const found: Match[] = [];
   const isConfig = configFile.test(path);
@@ -50,7 +58,8 @@ function findAssignments(text: string, path: string): Match[] {
     const isConstant = /^[A-Z][A-Z0-9_]*$/.test(name);
     if (!isWord(name, key) || (!isConfig && !(isConstant && name.includes('_')) && name !== 'PASSWORD'))
       continue;
-    // A reference in the middle of a value (`postgres://app:${DB_PASSWORD:-…}@db`) has its default, too.
+    // A reference in the middle of a value (`postgres://app:${DB_PASSWORD:-…}@db`) has its default,
+    // too.
     const start = match.index + key.length - name.length - 2;
     const value = referenceAt(text, start) ?? assigned;
     const literal = literalOf(value, text.charAt(match.index + whole.length));

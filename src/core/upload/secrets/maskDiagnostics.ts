@@ -7,7 +7,10 @@ export interface PrivateNames {
   readonly accounts: readonly { readonly baseUrl: string; readonly organizationId: string }[];
 }
 
-/** Lists of lines for other people, without secrets and `names`. Escapes that may hide a name are undone. */
+/**
+ * Lists of lines for other people, without secrets and `names`. Escapes that may hide a name are
+ * undone.
+ */
 export async function maskDiagnostics(
   lists: readonly (readonly string[])[],
   names: PrivateNames,
@@ -22,7 +25,10 @@ export async function maskDiagnostics(
   return masked.map((lines) => lines.map((line) => unescaped(line).replace(anyPattern, maskNames)));
 }
 
-/** Without escapes of control characters, which would break the line. Names are compared in composed form. */
+/**
+ * Without escapes of control characters, which would break the line. Names are compared in composed
+ * form.
+ */
 function unescaped(line: string): string {
   return line
     .replace(/(?:%[2-9a-f][0-9a-f])+/gi, (code) => Buffer.from(code.replaceAll('%', ''), 'hex').toString())
@@ -57,7 +63,10 @@ function patternsOf({ home, folders, accounts }: PrivateNames): readonly Pattern
   ];
 }
 
-/** Homes of others, of other systems on this machine, and with short names; secrets that only their scheme shows. */
+/**
+ * Homes of others, of other systems on this machine, and with short names; secrets that only their
+ * scheme shows.
+ */
 const generalPatterns: readonly PatternAndShown[] = [
   [
     String.raw`(?:${nameBehind}[a-z][:$])?${separator}(?:home|users|documents and settings)${separator}(?:[^\\/:*?"'<>|\r\n]{1,64}(?=${separator})|[^\s\\/:*?"'<>|,;)\]}]{1,64})`,
@@ -66,7 +75,10 @@ const generalPatterns: readonly PatternAndShown[] = [
   [String.raw`${nameBehind}(?:bearer|basic)(?:[ \t+:]|\\[nrt])+[^\s"'\\,;<>]+`, 'Bearer …'],
 ];
 
-/** Empty for the root of a disk. A path of one name, which any folder may have, is only found where it begins. */
+/**
+ * Empty for the root of a disk. A path of one name, which any folder may have, is only found where
+ * it begins.
+ */
 function pathPattern(path: string): string {
   const [, drive, remainder = ''] = /^([a-z]):(.*)$/is.exec(path) ?? [undefined, undefined, path];
   const names = remainder.split(/[\\/]+/).filter((name) => name !== '');

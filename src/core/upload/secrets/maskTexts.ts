@@ -11,8 +11,9 @@ const path = '.env';
 const chunkLength = 128 * 1024;
 
 /**
- * The same value with each string in it masked as the check before an upload masks it. A text is shown without its
- * escapes if they hid a secret. An object that occurs several times stays one object.
+ * The same value with each string in it masked as the check before an upload masks it. A text is
+ * shown without its escapes if they hid a secret. An object that occurs several times stays one
+ * object.
  */
 export function maskTexts({ texts: value }: MaskStart): unknown {
   const texts = new Set<string>();
@@ -67,7 +68,10 @@ function mask(text: string): string {
   return maskedUndone === undone ? masked : maskedUndone;
 }
 
-/** The longest first: one secret may hold another. All places of each, since some rules report another place. */
+/**
+ * The longest first: one secret may hold another. All places of each, since some rules report
+ * another place.
+ */
 function maskForm(text: string): string {
   const secrets = new Set(finders.flatMap((find) => find(text, path).map(({ secret }) => secret)));
   return [...secrets]

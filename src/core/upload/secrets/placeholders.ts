@@ -29,7 +29,10 @@ export function isExample(text: string): boolean {
   return isPattern(text) || isWords(text);
 }
 
-/** A repeated character or group, ascending letters and digits, a part of the alphabet, a word such as “example”. */
+/**
+ * A repeated character or group, ascending letters and digits, a part of the alphabet, a word such
+ * as “example”.
+ */
 export function isPattern(text: string): boolean {
   return (
     // Base64 of zeros is a part of some tokens.

@@ -5,8 +5,9 @@ const plain = `*.pem *.p12 *.pfx *.p8 *.ppk *.jks *.keystore .git-credentials .h
 const template = '(?:example|sample|template|dist|defaults?|schema)';
 
 /**
- * Names of files that hold secrets: a pattern as on screen, and what matches such a path below `/`, in lower case. Only
- * the content is checked of templates (.env.example), which are public, and of .npmrc, which mostly sets a registry.
+ * Names of files that hold secrets: a pattern as on screen, and what matches such a path below `/`,
+ * in lower case. Only the content is checked of templates (.env.example), which are public, and of
+ * .npmrc, which mostly sets a registry.
  * @internal Tests check that they have an example of each.
  */
 export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] = [

@@ -34,7 +34,10 @@ export interface ScannedFile {
   readonly fileStamp?: string;
 }
 
-/** A file that changed may change again within the same tick of the file system’s clock, of up to two seconds. */
+/**
+ * A file that changed may change again within the same tick of the file system’s clock, of up to
+ * two seconds.
+ */
 const stableMs = 3_000;
 
 export function hasFileStamp(root: string, path: string, fileStamp: string): boolean {
@@ -47,7 +50,10 @@ export function hasFileStamp(root: string, path: string, fileStamp: string): boo
   }
 }
 
-/** Scans a whole file, or only the name of a binary one. An omission cannot be read, or changed during each attempt. */
+/**
+ * Scans a whole file, or only the name of a binary one. An omission cannot be read, or changed
+ * during each attempt.
+ */
 export function scanFile(root: string, path: string): Promise<ScannedFile | Omission> {
   return readSource(root, path, (source) => {
     const scanned = scanSource(source, path);

@@ -14,8 +14,9 @@ export interface Match {
 interface TokenRule {
   readonly rule: string;
   /**
-   * The group `secret` or the match is the secret, and the group `name` what it is assigned to. The group `start` comes
-   * before the match: many words and numbers are such a start, and to begin with it would be slow.
+   * The group `secret` or the match is the secret, and the group `name` what it is assigned to. The
+   * group `start` comes before the match: many words and numbers are such a start, and to begin
+   * with it would be slow.
    */
   readonly pattern: RegExp;
   /** By default, what is not an example. */
@@ -24,8 +25,8 @@ interface TokenRule {
   readonly remainder?: RegExp;
 }
 
-// What has more than a prefix. A token with a public part may begin anywhere, and ends before a character that its
-// own alphabet does not have: `\b` would miss a token beside a letter or `_`.
+// What has more than a prefix. A token with a public part may begin anywhere, and ends before a
+// character that its own alphabet does not have: `\b` would miss a token beside a letter or `_`.
 const patterns: Readonly<Record<string, RegExp>> = {
   'aws-access-key-id': /(?<![A-Za-z0-9+/]{12})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   'aws-secret-access-key':
@@ -33,7 +34,8 @@ const patterns: Readonly<Record<string, RegExp>> = {
   'azure-client-secret': /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-]|\.[\w~.-])/g,
   'azure-connection':
     /(?:AccountKey|SharedAccessKey|SharedSecretValue|\.azconfig\.io;Id=[^\s;]{1,80};Secret)\w{0,20}=[A-Za-z0-9+/]{35,90}={1,2}/g,
-  // The last characters, but six to eight, name the service; in a newer key, those behind the first 52 its form.
+  // The last characters, but six to eight, name the service; in a newer key, those behind the first
+  // 52 its form.
   'azure-key':
     /(?<=(?<start>[A-Za-z0-9+/]{33,76}))(?:JQQJ9[9DH][A-Za-z0-9]{26,28}|(?:\+A(?:St|Ba|Sb|Eh|Rm|CR|MC)|A(?:CDb|IoT|PIM|zFu|zSe|zCa|ZDO))[A-Za-z0-9+/]{4,6})={0,2}(?![A-Za-z0-9+/=])/g,
   'slack-token':
@@ -165,7 +167,10 @@ export function isExampleToken(value: string): boolean {
   return publicPartOf(value) !== '' && !isNoExample(value);
 }
 
-/** Also an expression. Words with digits are a password; words alone are none, unless the user is a token. */
+/**
+ * Also an expression. Words with digits are a password; words alone are none, unless the user is a
+ * token.
+ */
 function isSampleLogin(login: string): boolean {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login.replaceAll(/["']/g, '')) ?? [];
   if (user === password || /^[<[]|\$[A-Z_]/.test(password) || isExpression(password)) return true;
@@ -189,10 +194,15 @@ function publicPartOf(token: string): string {
   return publicPart.exec(token)?.[0] ?? '';
 }
 
-/** From this length on, two characters show the owner which token it is, and are of no use to others. */
+/**
+ * From this length on, two characters show the owner which token it is, and are of no use to
+ * others.
+ */
 const minTailLength = 20;
 
-/** The public part of a token, and at most two characters of the rest (`ghp_…a1`, `postgres://…`). */
+/**
+ * The public part of a token, and at most two characters of the rest (`ghp_…a1`, `postgres://…`).
+ */
 export function maskToken(token: string): string {
   const shown = publicPartOf(token);
   const isLong = token.length - shown.length >= minTailLength && !/\/$|^-/.test(shown);
@@ -201,7 +211,9 @@ export function maskToken(token: string): string {
   return `${shown}…${tail}`;
 }
 
-/** What a suspicion shows: of a name only its last part, because another secret may precede the dot. */
+/**
+ * What a suspicion shows: of a name only its last part, because another secret may precede the dot.
+ */
 export function maskMatch({ secret, name }: Pick<Match, 'secret' | 'name'>): string {
   return name === undefined ? maskToken(secret) : `${name.slice(name.lastIndexOf('.') + 1)}=…`;
 }

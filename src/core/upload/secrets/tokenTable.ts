@@ -10,9 +10,9 @@ const sets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Tokens with a fixed prefix, as their issuers and public scanners document them: the kind (without “-token”), what
- * follows the prefix (one of `sets`, or the inside of a character class), its length, and the prefixes. Of two lines
- * with one prefix, the first that matches counts.
+ * Tokens with a fixed prefix, as their issuers and public scanners document them: the kind (without
+ * “-token”), what follows the prefix (one of `sets`, or the inside of a character class), its
+ * length, and the prefixes. Of two lines with one prefix, the first that matches counts.
  */
 const table = String.raw`
 github \w.- 100-2000 ghs_
@@ -268,7 +268,10 @@ export function* tableTokens(text: string) {
   }
 }
 
-/** A short prefix is the end of many words (`task-`), and one of letters and digits alone occurs by chance in Base64. */
+/**
+ * A short prefix is the end of many words (`task-`), and one of letters and digits alone occurs by
+ * chance in Base64.
+ */
 function isInsideWord(prefix: string, before: string): boolean {
   return (
     (prefix.length < 5 && /[A-Za-z0-9]{2}$/.test(before)) ||

@@ -8,7 +8,10 @@ export interface FolderEntry {
   /** As on disk; in a name that is not UTF-8 (not `wellFormed`), bytes past ASCII are `\xNN`. */
   readonly name: string;
   readonly wellFormed: boolean;
-  /** The name in git's bytes (`toGitBytes`), a folder's with `/`: rules match it, and entries are sorted by it. */
+  /**
+   * The name in git's bytes (`toGitBytes`), a folder's with `/`: rules match it, and entries are
+   * sorted by it.
+   */
   readonly key: string;
   readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
 }

@@ -27,7 +27,10 @@ import type { Excluded, Reason, SelectedFile, Selection } from './selection.ts';
 
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
-  /** Ignored paths that a user chose to send. In a folder (ends in `/`), the rules for what it holds still apply. */
+  /**
+   * Ignored paths that a user chose to send. In a folder (ends in `/`), the rules for what it holds
+   * still apply.
+   */
   readonly include?: readonly string[] | undefined;
   /** The walk is synchronous: a folder that does not answer must be known before. */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
@@ -36,9 +39,10 @@ export interface SelectOptions extends RuleOptions {
 }
 
 /**
- * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty index,
- * without links, nested repositories, and what the user's excludes file, `.whiteboxignore` and `exclude`
- * exclude. Starts no process. Throws `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`.
+ * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty
+ * index, without links, nested repositories, and what the user's excludes file, `.whiteboxignore`
+ * and `exclude` exclude. Starts no process. Throws `notAFolder`, `sourceUnreadable`,
+ * `ignoreFileUnreadable`, `noAnswer`.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -77,7 +81,10 @@ interface Folder {
 }
 
 const sliceMs = 5;
-/** Walks a folder once, in byte order. Synchronous calls with a warm cache take a fraction of a round trip to a thread. */
+/**
+ * Walks a folder once, in byte order. Synchronous calls with a warm cache take a fraction of a
+ * round trip to a thread.
+ */
 class Walk {
   readonly files: SelectedFile[] = [];
   readonly excluded: Excluded[] = [];
@@ -137,7 +144,10 @@ class Walk {
     this.#options.onProgress?.(this.files.length);
   }
 
-  /** Names the submodules that are not checked out, after all other paths: their folders are empty or missing. */
+  /**
+   * Names the submodules that are not checked out, after all other paths: their folders are empty
+   * or missing.
+   */
   *nameSubmodules(): Generator<undefined, void> {
     const known = new Set(this.#tracked.submodules.length === 0 ? [] : this.excluded.map(({ path }) => path));
     for (const path of this.#tracked.submodules) {
@@ -170,7 +180,10 @@ class Walk {
     if (reason !== undefined && !entered.trackedOnly) this.#exclude(path || './', reason);
   }
 
-  /** With the rules of the folder's ignore files and nested repository; undefined for one that is not wanted. */
+  /**
+   * With the rules of the folder's ignore files and nested repository; undefined for one that is
+   * not wanted.
+   */
   async #ownLayers(
     path: string,
     full: string,
@@ -210,7 +223,9 @@ class Walk {
     return code === 'ENOENT' ? undefined : { kind: 'unreadable', code };
   }
 
-  /** Returns a promise for a folder only: to await one for each file takes longer than all the rest. */
+  /**
+   * Returns a promise for a folder only: to await one for each file takes longer than all the rest.
+   */
   #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
     const { name, key, dirent } = entry;
     const isFolder = dirent.isDirectory();
@@ -291,7 +306,9 @@ function isRepositoryData(name: string): boolean {
   return /^(?:\.(?:git|repo|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
 }
 
-/** Also below a Git folder. In a bare repository's folder may be a working tree: the `repository`. */
+/**
+ * Also below a Git folder. In a bare repository's folder may be a working tree: the `repository`.
+ */
 async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
   for (let at = folder; at !== repository?.root; at = dirname(at)) {
     if (await isGitFolder(at)) return true;

@@ -36,15 +36,18 @@ export type Reason =
   | { readonly kind: 'outsideRoot' };
 
 /**
- * A path that is not uploaded. A folder's path ends in `/` and includes all that the folder holds, but files there that
- * Git tracks follow it; the root is `./`.
+ * A path that is not uploaded. A folder's path ends in `/` and includes all that the folder holds,
+ * but files there that Git tracks follow it; the root is `./`.
  */
 export interface Excluded {
   readonly path: string;
   readonly reason: Reason;
 }
 
-/** What would be uploaded of a folder, and what would not; each in the byte order of paths, submodules at the end. */
+/**
+ * What would be uploaded of a folder, and what would not; each in the byte order of paths,
+ * submodules at the end.
+ */
 export interface Selection {
   /** Absolute and free of links. */
   readonly root: string;
@@ -53,6 +56,8 @@ export interface Selection {
   readonly bytes: number;
   /** Ordered by file. */
   readonly unreadRules: readonly UnreadRules[];
-  /** Indexes that could not be read: ignored files that Git tracks there have the reason `ignored`. */
+  /**
+   * Indexes that could not be read: ignored files that Git tracks there have the reason `ignored`.
+   */
   readonly unreadIndexes: readonly UnreadIndex[];
 }

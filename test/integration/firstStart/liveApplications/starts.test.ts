@@ -150,7 +150,10 @@ describe('starting a blackbox run', () => {
     await call('refreshRuns');
     return eventually(() => runItems(id), isOver);
   };
-  /** Waits for the notification with this text; returns its buttons. Others may come at the same time. */
+  /**
+   * Waits for the notification with this text; returns its buttons. Others may come at the same
+   * time.
+   */
   const notified = async (text: string | RegExp): Promise<readonly string[]> => {
     const shown = await eventually(
       () => messages.shown.find((each) => new RegExp(text).test(each.text)),

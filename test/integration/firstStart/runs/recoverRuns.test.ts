@@ -19,7 +19,10 @@ interface Lost extends Pick<RunNote, 'workflow'> {
 }
 
 describe('a run of which only the recovery note is left', () => {
-  /** Messages, questions and removed keys when the service does not know the runs, and these buttons are pressed. */
+  /**
+   * Messages, questions and removed keys when the service does not know the runs, and these buttons
+   * are pressed.
+   */
   async function offered(
     presses: readonly (string | undefined)[] = [],
     { ids = ['run-77'], of = folder, workflow = 'whitebox-assessment' }: Partial<Lost> = {},

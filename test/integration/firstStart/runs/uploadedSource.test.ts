@@ -19,7 +19,10 @@ const run = withSource('invented');
 const running = { ...runOf.running, targets: run.targets };
 const selected = [withSource('one'), running, withSource('two')];
 
-/** Deletes or removes runs, and answers the question and the message after it; `failing` answers each call of the tracker. */
+/**
+ * Deletes or removes runs, and answers the question and the message after it; `failing` answers
+ * each call of the tracker.
+ */
 async function act(
   how: 'Delete' | 'Remove',
   runs: readonly Run[],

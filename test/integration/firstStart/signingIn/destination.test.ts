@@ -28,7 +28,8 @@ describe('the destination of code and tokens', () => {
 
   beforeEach(async () => {
     other = await startRecording();
-    // An earlier service may have had this port, and its token is still saved. Services are never addressed as localhost.
+    // An earlier service may have had this port, and its token is still saved. Services are never
+    // addressed as localhost.
     otherUrl = `http://localhost:${other.port}/v1`;
   });
 

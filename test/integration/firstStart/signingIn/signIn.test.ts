@@ -16,7 +16,9 @@ const run = endedRun({ id: 'invented', folder: '/shop', ...former });
 
 const { createInputBox } = vscode.window;
 
-/** Accepts the default of each question, and answers the last with a token; returns the questions. */
+/**
+ * Accepts the default of each question, and answers the last with a token; returns the questions.
+ */
 function answerQuestions(): readonly string[] {
   const prompts: string[] = [];
   replace(vscode.window, {

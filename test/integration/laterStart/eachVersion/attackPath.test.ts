@@ -76,7 +76,8 @@ describe('the attack path of a finding', () => {
       ['next', 'orders.js:2'],
       ['prev', 'server.js:3'],
     ] as const) {
-      // The view continues from its selected row, which it selects after opening the location; an earlier key has no effect.
+      // The view continues from its selected row, which it selects after opening the location; an
+      // earlier key has no effect.
       await eventually(
         async () => {
           await vscode.commands.executeCommand(`references-view.${command}`);

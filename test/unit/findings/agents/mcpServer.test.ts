@@ -357,7 +357,10 @@ test('F141 the server opens no socket, starts no program and reads no secret sto
   assert.ok((await other.seen()).includes('net.connect'), 'it would be seen');
 });
 
-/** A server that notes reads of files with findings or code, sockets, DNS lookups, and child processes. */
+/**
+ * A server that notes reads of files with findings or code, sockets, DNS lookups, and child
+ * processes.
+ */
 async function watched(t: TestContext, fixture: FindingFixture, more = '') {
   const [watch, notes] = ['watch.cjs', 'seen.txt'].map((name) => path.join(fixture.root, name));
   const script = `

@@ -89,7 +89,10 @@ function sourceOf(tokenOf: (number: number) => string) {
 
 const body = (number: number, length: number): string =>
   `a${String(number).padStart(3, '0')}${'bC4d'.repeat(40)}`.slice(0, length);
-/** Kinds that escaping hides: low line and hyphen in Markdown, percent signs in a URI, a full stop behind. */
+/**
+ * Kinds that escaping hides: low line and hyphen in Markdown, percent signs in a URI, a full stop
+ * behind.
+ */
 const credentials: Readonly<Record<string, (number: number) => string>> = {
   github: (number) => ['gh', 'p_', body(number, 36)].join(''),
   gitlab: (number) => ['glp', 'at-', body(number, 20)].join(''),

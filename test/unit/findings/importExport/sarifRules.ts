@@ -1,6 +1,9 @@
 import type { Location, Log, PhysicalLocation, ReportingDescriptor, Result, Run } from 'sarif';
 
-/** Rules for a log in their authority's words, and what violates them. The published schema is checked apart. */
+/**
+ * Rules for a log in their authority's words, and what violates them. The published schema is
+ * checked apart.
+ */
 type SarifRules = Readonly<Record<string, (parts: Parts) => readonly unknown[]>>;
 
 interface Parts {
@@ -76,7 +79,10 @@ export const sarifProse: SarifRules = {
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** GitHub's documentation "SARIF support for code scanning": limits, required members and their meaning. */
+/**
+ * GitHub's documentation "SARIF support for code scanning": limits, required members and their
+ * meaning.
+ */
 export const codeScanningRules: SarifRules = {
   'the schema is required; a tool has a name, and a version in the form of Semantic Versioning': ({
     log: { $schema },

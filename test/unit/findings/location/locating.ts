@@ -19,7 +19,10 @@ export const files = [
   'pkg/src/deep/only.py',
 ];
 
-/** Finds the files of reported paths in a run of one folder: the path in it, or in parentheses why there is none. */
+/**
+ * Finds the files of reported paths in a run of one folder: the path in it, or in parentheses why
+ * there is none.
+ */
 export function locatorIn(
   root: string,
   { files: uploaded, reported, mapping = [] }: Facts = {},
@@ -68,7 +71,10 @@ export function asUploaded(paths: readonly string[], target = 0): NonNullable<Up
 
 const workerFile = new URL('../../../../src/core/upload/archive/archiveWorker.ts', import.meta.url);
 
-/** Gives a run of `shop` the archive of these files, and removes its result and the texts that it keeps. */
+/**
+ * Gives a run of `shop` the archive of these files, and removes its result and the texts that it
+ * keeps.
+ */
 export async function packRun(
   { root, runs }: FindingFixture,
   run: Run,

@@ -14,7 +14,10 @@ import { withLinks } from '../../core/systemSkips.ts';
 
 const code = 'import db;\n\nrun(query);\n';
 
-/** On Windows, the second spelling differs from the first; elsewhere, the tests show the same for one spelling. */
+/**
+ * On Windows, the second spelling differs from the first; elsewhere, the tests show the same for
+ * one spelling.
+ */
 describe('F176 a folder is one, however it is spelled', () => {
   test('a later run of it replaces the earlier one, is compared with it, and keeps decisions', async (t) => {
     const fixture = await setUpFindings(t, 'Shop', respelled('Shop'));

@@ -30,7 +30,10 @@ const files: Readonly<Record<string, string>> = {
 
 const pointedAt = Object.keys(files).filter((name) => name !== 'secret.js');
 
-/** A packed run of one folder with findings in all files except one. `save` is the last step of collecting. */
+/**
+ * A packed run of one folder with findings in all files except one. `save` is the last step of
+ * collecting.
+ */
 async function send(t: TestContext, format: ArchiveFormat) {
   const fixture = await setUpFindings(t, 'shop');
   const paths = [...pointedAt.slice(0, -1), `/sandbox/x/${long}`, 'src/none.js', '../out.js'];

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The findings worker bundled as CommonJS, which starts several times faster than its sources. A system without esbuild gets it from outside. */
+/**
+ * The findings worker bundled as CommonJS, which starts several times faster than its sources. A
+ * system without esbuild gets it from outside.
+ */
 export const parseWorker = process.env['BUNDLED_PARSE_WORKER'] ?? (await bundleWorker());
 
 async function bundleWorker(): Promise<string> {

@@ -71,7 +71,10 @@ describe('reading a findings file in a worker', () => {
 });
 
 describe('a findings file that could not be read', () => {
-  /** A window of a new fixture that shows a run with this findings file, and how often a worker has read it. */
+  /**
+   * A window of a new fixture that shows a run with this findings file, and how often a worker has
+   * read it.
+   */
   async function setUp(t: Parameters<typeof setUpFindings>[0], content: string, isSlow = false) {
     const fixture = await setUpFindings(t, 'shop');
     fixture.store.dispose(); // it would read the run, too

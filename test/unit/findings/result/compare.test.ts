@@ -12,7 +12,9 @@ function verdicts({ store }: FindingFixture): Record<string, string | undefined>
   return toVerdicts(store.all());
 }
 
-/** Shows a run with `a`, compared with the previous run with `a` and `b`; returns the previous run. */
+/**
+ * Shows a run with `a`, compared with the previous run with `a` and `b`; returns the previous run.
+ */
 async function compareTwo(fixture: FindingFixture): Promise<Run> {
   fixture.open.add(path.join(fixture.root, 'shop'));
   const first = await fixture.addRun(['shop'], file('a', 'b'));

@@ -14,7 +14,10 @@ import { scratchFolder } from '../scratchFolder.ts';
 export interface History {
   /** The newest first. */
   readonly runs: readonly Run[];
-  /** Adds a run of folders; `uploaded` is what was uploaded of each, undefined where that is not known. */
+  /**
+   * Adds a run of folders; `uploaded` is what was uploaded of each, undefined where that is not
+   * known.
+   */
   add(
     folders: readonly string[],
     items: readonly object[],
@@ -115,7 +118,10 @@ export function verdictsIn(result: RunResult | undefined): Record<string, string
   return Object.fromEntries(all.map(({ finding: { title }, verdict }) => [title, verdict]));
 }
 
-/** What became of the first finding of a run: whether a decision about it holds, is said, or neither. */
+/**
+ * What became of the first finding of a run: whether a decision about it holds, is said, or
+ * neither.
+ */
 export function fateOf(before: ResultFinding, after: RunResult): string {
   const { findings } = after;
   if (findings.some(({ name }) => name === before.name)) return 'holds';

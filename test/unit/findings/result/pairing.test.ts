@@ -23,7 +23,10 @@ const policy = { title: 'Policy', cwe: 1 };
 
 type Reported = readonly [uploaded: Uploaded | undefined, ...findings: readonly object[]];
 
-/** A decision about the first finding of the first run `holds` in the second one, is `said`, or there is `none`. */
+/**
+ * A decision about the first finding of the first run `holds` in the second one, is `said`, or
+ * there is `none`.
+ */
 type Case = readonly [name: string, first: Reported, second: Reported, wanted: string];
 const edited = (line: number, text: string): Uploaded => ({
   'src/a.js': lines.with(line - 1, text).join('\n'),

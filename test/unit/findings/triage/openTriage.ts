@@ -18,7 +18,10 @@ import { identityFor } from '../shownFindings.ts';
 
 const known = 'abcdefghijklmnopqrstuvwxyz'.split('').map((name) => identityFor(name));
 
-/** A repository whose decisions are shared, and windows of machines that have it. Each letter of `names` is a finding. */
+/**
+ * A repository whose decisions are shared, and windows of machines that have it. Each letter of
+ * `names` is a finding.
+ */
 export async function setUpTriage(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
   t.after(() => rm(root, { recursive: true, force: true }));

@@ -11,7 +11,9 @@ import { runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-/** libuv’s `UV_FS_O_EXLOCK`: while the file is open, nothing else can open, replace or remove it. */
+/**
+ * libuv’s `UV_FS_O_EXLOCK`: while the file is open, nothing else can open, replace or remove it.
+ */
 const exclusive = 0x10000000;
 
 /** As a scanner does that looks at a file; resolves to its end. */

@@ -1,4 +1,7 @@
-/** Child process that applies events to the journal of a run as fast as it can, on a message. Arguments: folder of the journals, run ID, count, and a name of its own. */
+/**
+ * Child process that applies events to the journal of a run as fast as it can, on a message.
+ * Arguments: folder of the journals, run ID, count, and a name of its own.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../../src/core/ports.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';

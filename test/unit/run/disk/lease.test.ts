@@ -48,7 +48,10 @@ async function renewFile(path: string, clock: VirtualClock): Promise<void> {
 
 const isRoot = process.getuid?.() === 0;
 
-/** The ID of a process of another user that outlives the test; without permission to start one, process 1. */
+/**
+ * The ID of a process of another user that outlives the test; without permission to start one,
+ * process 1.
+ */
 function strangersPid(t: TestContext): number {
   if (!isRoot) return 1;
   const child = spawn('sleep', ['600'], { uid: 65_533, stdio: 'ignore' });

@@ -1,4 +1,7 @@
-/** Child process that tries to take the lease of the folder in its first argument on each message. Its time runs 20 times as fast. */
+/**
+ * Child process that tries to take the lease of the folder in its first argument on each message.
+ * Its time runs 20 times as fast.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silent } from '../../../silentLog.ts';
 import type { Clock } from '../../../../src/core/ports.ts';

@@ -1,4 +1,7 @@
-/** Child process that starts an assessment and watches it until it is killed, or kills itself at a write of the journal. A message names the write. */
+/**
+ * Child process that starts an assessment and watches it until it is killed, or kills itself at a
+ * write of the journal. A message names the write.
+ */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AssessmentClient } from '../../../../src/core/api/client.ts';

@@ -9,7 +9,10 @@ import { type Fixture, openWindow, setUpFixture, setUpWindow } from '../runWindo
 import { seedUnknownRun, startRemoteRun, trackRun, trackRunThatEndsUnseen, setUpRun } from '../seededRuns.ts';
 import { startWith } from '../uploads.ts';
 
-/** Replaces the folder of runs by a file, so that no user can write there; the returned function restores it. */
+/**
+ * Replaces the folder of runs by a file, so that no user can write there; the returned function
+ * restores it.
+ */
 async function loseStorage({ root }: Fixture): Promise<() => Promise<void>> {
   await rename(root, `${root}.away`);
   await writeFile(root, '');
@@ -19,7 +22,9 @@ async function loseStorage({ root }: Fixture): Promise<() => Promise<void>> {
   };
 }
 
-/** Has every try to write in the folder of runs fail with a code; the returned function undoes it. */
+/**
+ * Has every try to write in the folder of runs fail with a code; the returned function undoes it.
+ */
 function refuseWrites(t: TestContext, { root }: Pick<Fixture, 'root'>, code: string): () => void {
   const { access, open } = promises;
   const refuse = (path: unknown): void => {

@@ -35,7 +35,10 @@ test('F175 beside 1,000 ended runs, each window with a live run makes at most 5 
   assert.ok(calls <= 2 * 5 * 60, `${calls} calls`);
 });
 
-/** How often the functions of `node:fs` and `node:fs/promises`, and methods of file handles, are called. */
+/**
+ * How often the functions of `node:fs` and `node:fs/promises`, and methods of file handles, are
+ * called.
+ */
 async function countCalls(t: TestContext, work: () => Promise<unknown>): Promise<number> {
   const handle = await open(import.meta.filename);
   const handles = Object.getPrototypeOf(handle) as object;

@@ -15,10 +15,13 @@ import {
 /** A run of each state, in the order of the columns below. */
 const columns: Readonly<Record<string, Run>> = { ...runOf, preparing: uploadedRun };
 
-/** The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run but not its state. */
+/**
+ * The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run
+ * but not its state.
+ */
 // prettier-ignore
 const table: Readonly<Record<keyof typeof eventOf, string>> = {
-  //                                 preparing   dispatching unknown     running     cancelling  collecting  succ. abort. canc. fail. imp.
+  // preparing dispatching unknown running cancelling collecting succ. abort. canc. fail. imp.
   reserved:                         '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   confirmed:                        '=           ·           ·           ·           ·           ·           ·     ·     ·     ·     ·',
   dispatchIntended:                 'dispatching ·           dispatching ·           ·           ·           ·     ·     ·     ·     ·',

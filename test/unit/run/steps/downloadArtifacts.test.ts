@@ -14,7 +14,10 @@ import { VirtualClock } from '../virtualClock.ts';
 const collecting = runOf.collecting as RunIn<'collecting'>;
 const { signal } = new AbortController();
 
-/** A client with one answer per artifact: a failure, or else five bytes. Lists the artifacts that were asked for, each with the name of its file. */
+/**
+ * A client with one answer per artifact: a failure, or else five bytes. Lists the artifacts that
+ * were asked for, each with the name of its file.
+ */
 function stubClient(failures: Record<string, Error | undefined>) {
   const asked: string[] = [];
   const client = {

@@ -11,7 +11,10 @@ import { trackRemoteRun } from '../seededRuns.ts';
 
 const troubleOf = (run: Run | undefined) => (run !== undefined && isLive(run) ? run.trouble : undefined);
 
-/** A run whose token is in a keyring that stops answering once the run is tracked; `reads` are the unanswered ones. */
+/**
+ * A run whose token is in a keyring that stops answering once the run is tracked; `reads` are the
+ * unanswered ones.
+ */
 async function setUpSilentKeyring(t: TestContext) {
   const fixture = await setUpFixture(t);
   const reads: PromiseWithResolvers<string | undefined>[] = [];

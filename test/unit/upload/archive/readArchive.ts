@@ -35,7 +35,9 @@ export async function readTar(file: string): Promise<ReadEntry[]> {
   return Promise.all(entries);
 }
 
-/** Reads a zip with yauzl, which checks sizes and the CRC of `wanted` entries; names are raw bytes. */
+/**
+ * Reads a zip with yauzl, which checks sizes and the CRC of `wanted` entries; names are raw bytes.
+ */
 export async function readZip(
   file: string,
   wanted: (path: string) => boolean = () => true,
@@ -74,7 +76,10 @@ export async function readZip(
   return entries;
 }
 
-/** Runs a system tool on an archive and returns its output. Without the tool the test is skipped, or fails under REQUIRE_ORACLES. */
+/**
+ * Runs a system tool on an archive and returns its output. Without the tool the test is skipped, or
+ * fails under REQUIRE_ORACLES.
+ */
 export function oracle(
   t: TestContext,
   tool: string,

@@ -155,7 +155,8 @@ for (const format of formats) {
   test(`a ${format} over the limit ends early, leaves no file and terminates no thread`, async (t) => {
     const at = tree(t);
     plant(at.root, { a: randomBytes(100_000), b: randomBytes(100_000) });
-    // Terminating a thread that is about to compress can abort the whole process (`PoolOptions.exitsItself`).
+    // Terminating a thread that is about to compress can abort the whole process
+    // (`PoolOptions.exitsItself`).
     const terminate = t.mock.method(Worker.prototype, 'terminate');
     const error = await fails(pack(at, format, { maxBytes: 150_000 }), 'archiveTooLarge');
     assert.equal(error.data.limit, 150_000);

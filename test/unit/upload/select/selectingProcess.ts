@@ -1,4 +1,7 @@
-/** Child process that selects the folder in its first argument with the options in its second, and prints the result and the processor time. */
+/**
+ * Child process that selects the folder in its first argument with the options in its second, and
+ * prints the result and the processor time.
+ */
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import { selectFiles, type SelectOptions } from '../../../../src/core/upload/select/selectFiles.ts';
 import { cpuMs } from '../../core/cpuTime.ts';

@@ -6,7 +6,10 @@ import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { gitSelects, makeLocation, options, plant, plantRepository } from '../trees.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it prints. */
+/**
+ * `npm run fuzz` sets FUZZ_RUNS; a failure is replayed with the FUZZ_SEED and FUZZ_PATH that it
+ * prints.
+ */
 const runs = propertyRuns(30);
 const replay =
   process.env['FUZZ_SEED'] === undefined

@@ -11,7 +11,9 @@ export interface AssessedLocation {
   readonly sha256?: string | undefined;
   /** With all four members; absent if the line is unknown. */
   readonly region?: Region | undefined;
-  /** GitHub's hash of the first line; absent if the text that was uploaded is not on this machine. */
+  /**
+   * GitHub's hash of the first line; absent if the text that was uploaded is not on this machine.
+   */
   readonly hash?: string | undefined;
 }
 
@@ -24,7 +26,8 @@ export async function readAssessedLocations(
 ): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
     shown.finding.locations.flatMap((location, at) => {
-      // Without a uploaded file, there is one here if it is not known what was uploaded, or if a user mapped its path.
+      // Without a uploaded file, there is one here if it is not known what was uploaded, or if a
+      // user mapped its path.
       const file = shown.uploaded[at] ?? localLocationOf(location, shown);
       return file === undefined
         ? []

@@ -21,10 +21,10 @@ import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
 /*
- * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded text.
- * This form has everything, and paths from the assessed folder; of several folders, each is one
- * below the base. `codeScanning` has what GitHub accepts, and paths from the root of a repository.
- * Sections are those of the standard.
+ * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
+ * text. This form has everything, and paths from the assessed folder; of several folders, each is
+ * one below the base. `codeScanning` has what GitHub accepts, and paths from the root of a
+ * repository. Sections are those of the standard.
  */
 
 export interface ExportTool {
@@ -80,7 +80,8 @@ export function toSarif(source: DetailedRun, assessed: AssessedLocations, tool: 
     suppressions: !hasSuppressions ? undefined : needsNote(triage.state) ? [toSuppression(triage)] : [],
     properties: {
       'security-severity': securityScore(finding)?.toFixed(1),
-      // SARIF has no members for recommendations, further prose, ratings as written, and reported paths.
+      // SARIF has no members for recommendations, further prose, ratings as written, and reported
+      // paths.
       whitebox: {
         finding: toPlainFinding(finding, details),
         fingerprint,
