@@ -15,7 +15,7 @@ const maxBootstrapBytes = 40_000;
 /** What the MCP server has no use for: it reads files, and talks to the program that started it. */
 const network = /^(node:)?(child_process|dgram|dns|http|http2|https|inspector|net|tls)(\/|$)/;
 
-/** The bootstrap loads the main part when it is needed: as a file of its own, not as a piece of the bootstrap. */
+/** The bootstrap loads the main part when it is needed, so the main part is a file of its own. */
 const mainPart = {
   name: 'main-part',
   setup: ({ onResolve }) =>
@@ -105,7 +105,7 @@ const bundles = [
   },
 ];
 
-// What VS Code checks target files with as they are typed is the schema that they are read with before a start.
+// VS Code checks target files as they are typed with the schema that reads them before a start.
 await mkdir('dist');
 const schema = z.toJSONSchema(targetFileSchema, { target: 'draft-7' });
 const japanese = JSON.parse(await readFile('l10n/bundle.l10n.ja.json', 'utf8'));
@@ -155,7 +155,10 @@ if (watch) {
   }
 }
 
-/** The manifests of packages inside a package that is a bundle itself, as its source map names them. They are installed for their licences. */
+/**
+ * The manifests of packages inside a package that is a bundle itself, as its source map names them.
+ * They are installed for their licences.
+ */
 async function packedInside(inputs) {
   const modules = inputs.filter((input) => input.includes('node_modules/'));
   const inner = modules.map(async (input) => {

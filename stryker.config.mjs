@@ -1,6 +1,7 @@
-// What every run of `npm run mutate` has in common; `test/tools/mutate.ts` adds the files of one room and the tests that are to notice.
+// What every run of `npm run mutate` has in common. `test/tools/mutate.ts` adds the files of one room
+// and their tests.
 
-/** A test that hangs on a mutant fails by this, long before Stryker would lose patience with the whole file. */
+/** Fails a test that hangs on a mutant, long before Stryker’s limit for the whole file. */
 const hangingTestMs = 20_000;
 
 export default {

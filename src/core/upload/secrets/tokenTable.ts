@@ -18,7 +18,8 @@ const table = String.raw`
 github \w.- 100-2000 ghs_
 github plain 36-251 ghp_ gho_ ghu_ ghs_ ghr_
 github \w 82 github_pat_
-gitlab word 20-300 glpat- gldt- glrt- glrtr- glcbt- glptt- glagent- gloas- glft- glimt- glsoat- glffct- glwt- GR1348941
+gitlab word 20-300 glpat- gldt- glrt- glrtr- glcbt- glptt- glagent- gloas- glft- glimt- glsoat- glffct- glwt-
+gitlab word 20-300 GR1348941
 bitbucket plain 32 ATBB
 bitbucket \w+/@- 40-50 BBDC-
 atlassian \w=- 60-300 ATATT3 ATCTT3
