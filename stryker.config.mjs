@@ -1,5 +1,5 @@
-// What every run of `npm run mutate` has in common. `test/tools/mutate.ts` adds the files of one room
-// and their tests.
+// What every run of `npm run mutate` has in common. `test/tools/mutate.ts` adds the files of one
+// room and their tests.
 
 /** Fails a test that hangs on a mutant, long before Stryker’s limit for the whole file. */
 const hangingTestMs = 20_000;

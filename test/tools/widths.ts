@@ -18,7 +18,9 @@ const files = globSync(['{src,test,webview-ui}/**/*.ts', '*.mjs'], { cwd: root }
 const tooWide = files.flatMap((file) =>
   readFileSync(path.join(root, file), 'utf8')
     .split('\n')
-    .flatMap((line, at) => (isTooWide(line, file) ? [`${file}:${String(at + 1)}: ${String(line.length)}`] : [])),
+    .flatMap((line, at) =>
+      isTooWide(line, file) ? [`${file}:${String(at + 1)}: ${String(line.length)}`] : [],
+    ),
 );
 if (tooWide.length > 0) {
   console.error(`Wider than ${String(maxComment)} (comments) or ${String(maxCode)} (code) columns:`);

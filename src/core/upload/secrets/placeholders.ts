@@ -1,12 +1,13 @@
 const noValue = /\s|<[^>]*>|^\/|^\.{1,2}\/|^[a-z][a-z0-9+]{1,20}:\/\/|\*{3}|\.\.|…|x{4}/i;
 
 const words = `a access admin an api app at auth authorization aws base basic bar baz bearer bot change client
-  credential credentials db default demo dev development disabled dummy empty enabled enter example fake false foo for
-  goes guest here host in insert invalid is it jwt key keys local me mine minio mock mongo my mysql name none
-  not null oauth of optional or our pass passwd phrase placeholder postgres postgresql private prod production
-  proxy public pw pwd rabbitmq read redacted redis replace required root sample sa secret secrets secure set some
-  string super test testing the this to todo token tokens true undefined unset unused use user value with word
-  write x your`;
+  credential credentials db default demo dev development disabled dummy empty enabled enter
+  example fake false foo for goes guest here host in insert invalid is it jwt key keys local me
+  mine minio mock mongo my mysql name none not null oauth of optional or our pass passwd phrase
+  placeholder postgres postgresql private prod production proxy public pw pwd rabbitmq read
+  redacted redis replace required root sample sa secret secrets secure set some string super
+  test testing the this to todo token tokens true undefined unset unused use user value with
+  word write x your`;
 const plainWords = new RegExp(`^(?:${words.split(/\s+/).join('|')})+$`, 'i');
 
 /** A value that is no secret, or a path or a URL. */
