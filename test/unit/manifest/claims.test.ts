@@ -84,3 +84,30 @@ test('docs/testing.md has a row for each layer of npm test, and the docs name th
       [onlyNamed],
     );
 });
+
+test('the finding in README is one of the sample, with its locations and its fix', () => {
+  interface Location {
+    readonly file_path: string;
+    readonly start_line: number;
+  }
+  const findings = JSON.parse(read('examples/sample/english/second.json')) as readonly {
+    readonly title: string;
+    readonly severity: string;
+    readonly cwe: string;
+    readonly description: string;
+    readonly recommendation: string;
+    readonly source?: Location;
+    readonly locations: readonly [Location];
+  }[];
+  const [, severity = '', title = '', quote = ''] =
+    /\n> \*\*(\w+): (.+)\*\*( · [^]+?)\n\n/.exec(read('README.md')) ?? [];
+  const finding = findings.find((each) => each.title === title);
+  assert.ok(finding?.source);
+  assert.equal(severity.toLowerCase(), finding.severity);
+  const [fix = ''] = finding.recommendation.split(':\n');
+  const locations = [finding.source, ...finding.locations].map(
+    ({ file_path: file, start_line: line }) => `\`${file}\`, line ${String(line)}`,
+  );
+  for (const text of [finding.cwe, finding.description, fix, ...locations])
+    assert.ok(quote.includes(text), text);
+});
