@@ -22,11 +22,11 @@ export interface StartOptions {
   readonly onUploading?: OnBytes | undefined;
 }
 
-/** The editor's door to runs. One window at a time drives a run to its end. */
+/** The editor's entry to runs. One window at a time drives a run to its end. */
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #window: DrivingWindow;
-  /** Called once, in one window, with each run that has ended or waits for a user. */
+  /** Fires once, in one window, with each run that has ended or waits for a user. */
   readonly onDidEnd: Event<Run>;
   readonly onDidFailToKeep: Event<NotSaved>;
   readonly #notSaved: Emitter<NotSaved>;
@@ -40,7 +40,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToKeep = this.#notSaved.event;
   }
 
-  /** Of this window, by the wall clock, ms. */
+  /** The wall clock's time, ms. Undefined if another window drives the run. */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -57,30 +57,24 @@ export class RunTracker implements Disposable {
     return this.#window.checkNow(id);
   }
 
-  /**
-   * For a stored or removed token; `isNewSource` for changed settings of where tokens come from.
-   */
+  /** `isNewSource` tells that the settings of where tokens come from have changed. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
     return this.#window.tokenChanged(isTokenOf, isNewSource ? 'user' : 'token');
   }
 
-  /** Throws `startedElsewhere`, and `storage` where runs cannot be saved. */
+  /** Throws `startedElsewhere`, or `storage` if runs can't be saved. */
   async claim(subjects: readonly string[]): Promise<StartClaim> {
     const { store } = this.#deps;
     await store.requireWritable();
     return claimStart(subjects, store.startingFolder, this.#deps);
   }
 
-  /** `pack` and `startPacked` in one. */
   async start(assessment: Assessment, options: StartOptions = {}): Promise<Run | undefined> {
     const packed = await this.pack(assessment, options);
     return packed && this.startPacked(packed, options);
   }
 
-  /**
-   * Makes the archives of a run whose folders the caller has claimed; undefined after a
-   * cancellation.
-   */
+  /** The caller must have claimed the folders. Undefined after a cancellation. */
   async pack(assessment: Assessment, { signal, onPackaging }: StartOptions): Promise<PackedRun | undefined> {
     await this.#deps.store.requireWritable();
     try {
@@ -92,9 +86,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Uploads and dispatches; resolves with the run once it is running, unknown or ended. Until its
-   * journal is written, a failure is thrown, a cancellation resolves to undefined, and nothing is
-   * kept.
+   * Resolves with the run once it is running, unknown, or ended. Until its journal is written, a
+   * failure is thrown, a cancellation resolves to undefined, and nothing is saved.
    */
   async startPacked(packed: PackedRun, { signal, onUploading }: StartOptions): Promise<Run | undefined> {
     try {
@@ -114,12 +107,12 @@ export class RunTracker implements Disposable {
     try {
       const run = await start();
       await lease.renew().catch(() => undefined);
-      // The run may be another one, in a folder of its own, or the lease lost: then the drive takes
-      // a new one.
+      // The run may be another one, in its own folder, or the lease may be lost. Then the drive
+      // takes a new one.
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);
-      // A user who cancelled does not wait for the removal of uploads.
+      // A user who canceled doesn't wait for the removal of uploads.
       if (run.state !== 'cancelled') await driven;
       return this.#deps.store.get(run.id) ?? run;
     } catch (error) {
@@ -128,9 +121,7 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /**
-   * Throws when the service does not know the run; one that is listed already is not asked about.
-   */
+  /** Throws if the service doesn't know the run. Doesn't ask about a run that is listed already. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -139,20 +130,20 @@ export class RunTracker implements Disposable {
     if (listed !== undefined) return listed;
     await clientFor(note).describe(note.workflow, note.runId);
     await store.reload();
-    // All windows give it the same local ID: the first one makes its folder.
+    // All windows give it the same local ID, so that only the first one makes its folder.
     const tracked =
       find() ?? (await store.create(trackedRun({ id: this.#idFor(note), now: clock.now() }, note)));
     await this.checkNow(tracked.id);
     return store.get(tracked.id) ?? tracked;
   }
 
-  /** The same in all windows, unless a run with this run ID was given up here. */
+  /** The ID is the same in all windows, unless a run with this run ID is no longer watched here. */
   #idFor({ baseUrl, organizationId, runId }: RunNote): string {
     const id = hash('sha256', JSON.stringify([baseUrl, organizationId, runId]), 'hex').slice(0, 32);
     return this.#deps.store.has(id) ? this.#deps.store.newId() : id;
   }
 
-  /** Asks the service to end a run; it stays `cancelling` until the service says EXITED. */
+  /** Asks the service to end a run, which stays `cancelling` until the service reports EXITED. */
   async cancel(id: string): Promise<void> {
     const run = this.#require(id);
     if (run.state !== 'running') return;
@@ -162,8 +153,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Throws `busyElsewhere` while the dispatch is sent again, `runIdTaken` if another run has the
-   * ID.
+   * Throws `busyElsewhere` while the start request is sent again, and `runIdTaken` if another run
+   * has the ID.
    */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
@@ -174,7 +165,7 @@ export class RunTracker implements Disposable {
     if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
       throw new AssessmentError('runIdTaken');
     const intendedAt = run.state === 'unknown' ? run.intendedAt : undefined;
-    // Not while it is sent again: the run that this starts is the one to watch.
+    // While the start request is sent again, the run that it starts is the one to watch.
     const given =
       intendedAt === undefined
         ? undefined
@@ -184,14 +175,14 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Sends the start request of an `unknown` run again: a user's decision, since it may start a
-   * second paid run.
+   * Sends the start request of an `unknown` run again. Only a user decides this, since it may start
+   * a second paid run.
    */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
     await this.#deps.store.requireWritable();
-    // A clean-up that fails may hold the lease.
+    // A drive whose step keeps failing holds the lease.
     const lease = await this.#window.takeFromDrive(id);
     if (lease === undefined) throw new AssessmentError('busyElsewhere');
     return this.#driveAfter(id, lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));
@@ -203,7 +194,7 @@ export class RunTracker implements Disposable {
     if (run !== undefined) await this.#window.driveOn(id);
   }
 
-  /** Throws `changedMeanwhile` for a run that answers again, or has ended. */
+  /** Throws `changedMeanwhile` for a run that responds again, or has ended. */
   async stopWatching(id: string): Promise<void> {
     const { store, clock, log } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'unwatched', at: clock.now() });
@@ -212,7 +203,7 @@ export class RunTracker implements Disposable {
     await this.#window.driveOn(id);
   }
 
-  /** An empty label removes the name that a user gave. */
+  /** An empty label removes the user's name of the run. */
   async rename(id: string, label: string): Promise<void> {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
@@ -221,7 +212,7 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
 
-  /** Cancelled or failed, nothing has changed. */
+  /** A cancellation or a failure changes nothing. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
@@ -232,8 +223,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Tries once. Returns the service's first failure, after which some uploads may be left; throws
-   * the disk's.
+   * Tries once. Returns the service's first failure, after which some uploads may be left. Throws
+   * failures of the disk.
    */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
@@ -241,14 +232,14 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Removes a run and its files, after its uploads as the setting says. Keeps the run and returns
-   * the service's failure if these cannot be removed, unless the user `leavesSource`. Throws the
-   * disk's failures, and `changedMeanwhile` for a run that is live or being dispatched: it may have
-   * been paid for.
+   * Removes a run and its files, and first its uploads if the setting says so. If the uploads can't
+   * be removed, keeps the run and returns the service's failure, unless the user `leavesSource`.
+   * Throws failures of the disk, and `changedMeanwhile` for a run that is live or being dispatched:
+   * it may have been paid for.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;
-    // Another window may have advanced it since the user saw it.
+    // Another window may have advanced the run since the user saw it.
     const run = await store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');

@@ -12,8 +12,8 @@ const newerSchema = z.object({
   createdAt: z.catch(z.optional(z.number()), undefined),
 });
 /**
- * A run whose journal is of a later version, of an unknown workflow, has a value that only a later
- * version knows, or cannot be read. It is shown, and never changed.
+ * A run that this version can't read: its journal is damaged, or of a later version. It is shown
+ * and never changed.
  */
 export interface UnreadRun {
   readonly state: 'newer' | 'unreadable';
@@ -43,7 +43,7 @@ export function parseJournal(text: string): Row | undefined {
   const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
   return isOurs && !run.error.issues.every(isUnknownValue) ? undefined : { state: 'newer', id, createdAt };
 
-  /** A state, language or type of a later version. */
+  /** A state, language, or type may be one that only a later version knows. */
   function isUnknownValue({ code, path }: z.core.$ZodIssue): boolean {
     if (code !== 'invalid_value' && code !== 'invalid_union') return false;
     const step = (at: unknown, key: PropertyKey): unknown =>
@@ -64,7 +64,7 @@ export async function readRuns(root: string): Promise<RunsOnDisk> {
   let unread = 0;
   for (const id of await runFolders(root)) {
     const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
-    if (text === undefined) continue; // not written yet, or removed meanwhile
+    if (text === undefined) continue; // It is not written yet, or was removed.
     const row = parseJournal(text);
     if (row !== undefined && isRead(row) && row.id === id) runs.push(row);
     else unread += 1;
@@ -76,7 +76,6 @@ export function newestFirst(one: Row, other: Row): number {
   return (other.createdAt ?? 0) - (one.createdAt ?? 0) || (other.id < one.id ? -1 : 1);
 }
 
-/** Without links. */
 export async function runFolders(root: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(root, { withFileTypes: true });

@@ -15,8 +15,8 @@ const renewMs = 5_000;
 /** A lease that a window has seen unchanged for so long, by its monotonic clock, is stale. */
 export const staleMs = 30_000;
 /**
- * The same where its process does not run here: it may run in another container of the same host
- * name.
+ * The same limit for a lease whose process doesn't run here. It isn't 0, because a process may run
+ * in another container with the same host name.
  */
 export const deadMs = 10_000;
 
@@ -26,39 +26,40 @@ interface Sighting {
   readonly lookedAt: number;
 }
 
-/** By a window's monotonic clock and the paths of lease files. */
+/** Sightings by the window's clock and by the path of the lease file. */
 const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /**
- * The right to start or to drive a run, which one window at a time holds. It renews itself until it
- * is released.
+ * The right to start or to drive a run. One window at a time holds it. It renews itself until it is
+ * released.
  */
 export interface Lease {
   /** Aborted with `busyElsewhere` once another window has taken the lease over. */
   readonly lost: AbortSignal;
   /**
-   * Renews at once, before what may happen only once. Throws `busyElsewhere` where the lease is
-   * lost.
+   * Renews at once, before an action that may happen only once. Throws `busyElsewhere` if the lease
+   * is lost.
    */
   renew(): Promise<void>;
-  /** Never throws: a lease that cannot be released is stale soon. */
+  /** Never throws: a lease that can't be released is stale soon. */
   release(): Promise<void>;
 }
 
 /**
- * The file time of a released lease; every file system can store it (FAT starts in 1980 and has
- * even seconds).
+ * The file time of a released lease. Every file system can store it: FAT starts in 1980 and has
+ * even seconds.
  */
 const releasedMs = Date.UTC(2000, 0, 1);
 
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes a lease, in a folder below that of its run; undefined while it is held, and without a run.
- * The holder is the window that made the file with the highest number. A takeover makes the next
- * file with exclusive create; the former holder then finds its file gone or not the newest. The
- * last file stays after a release: numbers only grow, and no window takes another's file for its
- * own.
+ * Takes a lease in a subfolder of the run's folder. Returns undefined while it is held, and without
+ * a run.
+ * The window that made the file with the highest number holds the lease. A takeover creates the
+ * next file exclusively; the former holder then finds its file gone or not the newest. The last
+ * file stays after a release, so that numbers only grow and no window mistakes another's file for
+ * its own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;
@@ -70,19 +71,20 @@ export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease 
   const file = join(folder, nameOf(number));
   const isCreated = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
   if (!isCreated) return undefined;
-  // A slow holder that has renewed meanwhile keeps the lease.
+  // A slow holder may have renewed meanwhile. Then it keeps the lease.
   const isTaken = !(await isHeld(heldFile, clock)) && (await isRenewed(file, number, clock));
   if (!isTaken) {
     await rm(file, { force: true }).catch(() => setTime(file, releasedMs));
     return undefined;
   }
   sightings.get(clock)?.delete(heldFile);
-  // Only the newest counts: on Windows, a program that has the file open keeps it.
+  // The old file may stay: on Windows, a program that has it open keeps it, and only the newest
+  // counts.
   await rm(heldFile, { force: true }).catch(() => undefined);
   return holdLease(file, number, deps);
 }
 
-/** As `takeLease`, and waits for the lease of a process that has died. */
+/** Like `takeLease`, but waits for the lease of a process that has died. */
 export async function awaitLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const lease = await takeLease(folder, deps);
   if (lease !== undefined || !(await isOfDeadProcess(join(folder, nameOf(await newest(folder))))))
@@ -104,8 +106,8 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
     for (let failures = 0; !released.signal.aborted && !lost.signal.aborted;) {
       await clock.sleep(renewMs, released.signal);
       renewing = renew();
-      // The lease is kept until another window takes it. The disk may be full or read-only for
-      // days: one warning.
+      // A failure isn't a loss: another window may not have taken the lease. A disk may be full or
+      // read-only for days, so only the first failure is a warning.
       await renewing.then(
         () => (failures = 0),
         (error: unknown) => {
@@ -115,13 +117,13 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
       );
     }
   };
-  keepRenewing().catch(() => undefined); // the end of its sleep
+  keepRenewing().catch(() => undefined); // release() ends its sleep
   return {
     lost: lost.signal,
     renew: () => (renewing = renew()),
     release: async () => {
       released.abort();
-      // A renewal under way would undo the release.
+      // A renewal in progress would undo the release.
       await Promise.allSettled([renewing]);
       await setTime(file, releasedMs).catch((error: unknown) => {
         log.warn(`The lease ${file} could not be released: ${String(error)}`);
@@ -130,7 +132,7 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
   };
 }
 
-/** False where another window has a newer file. */
+/** False if another window has a newer file. */
 async function isRenewed(file: string, number: number, clock: Clock): Promise<boolean> {
   return (await setTime(file, clock.now())) && (await newest(dirname(file))) === number;
 }
@@ -140,8 +142,8 @@ async function setTime(file: string, ms: number): Promise<boolean> {
     await utimes(file, ms / 1000, ms / 1000);
     return true;
   } catch (error) {
-    // Windows reports a lost disk in the same way as a missing file: then the folder of all runs is
-    // missing, too.
+    // On Windows, a lost disk looks like a missing file. Then the folder of all runs is missing,
+    // too.
     if (systemCode(error) === 'ENOENT' && (await isFolder(resolve(file, '../../..')))) return false;
     throw error;
   }
@@ -163,7 +165,7 @@ async function isHeld(path: string, clock: Clock): Promise<boolean> {
   return unchangedMs < deadMs || (unchangedMs < staleMs && !(await isOfDeadProcess(path)));
 }
 
-/** Of the time between two looks, `deadMs` count at most: the machine may have slept. */
+/** Counts at most `deadMs` between two sightings, because the machine may have slept. */
 function msUnchanged(path: string, renewedMs: number, clock: Clock): number {
   const seenHere = sightings.get(clock) ?? new Map<string, Sighting>();
   sightings.set(clock, seenHere);
@@ -180,8 +182,7 @@ async function isOfDeadProcess(path: string): Promise<boolean> {
     const { pid, host } = JSON.parse(await readFile(path, 'utf8')) as { pid: number; host: string };
     return host === hostname() && !processExists(pid);
   } catch (error) {
-    // For a file just created and not written, damaged, gone, or held by another program, its time
-    // alone decides.
+    // If the file is empty, damaged, gone, or in use by another program, its time alone decides.
     if (error instanceof SyntaxError || error instanceof TypeError) return false;
     if (['EBUSY', 'ENOENT'].includes(systemCode(error) ?? '')) return false;
     throw error;
@@ -200,9 +201,7 @@ function processExists(pid: number): boolean {
 /** The right to start a run of some subjects: folders, or an application (`applicationSubject`). */
 export type StartClaim = Pick<Lease, 'lost' | 'release'>;
 
-/**
- * Claims all subjects or none. Waits for a claim whose process has died. Throws `startedElsewhere`.
- */
+/** Claims all subjects or none. Throws `startedElsewhere`. */
 export async function claimStart(
   subjects: readonly string[],
   folder: string,

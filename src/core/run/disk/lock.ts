@@ -6,25 +6,22 @@ import type { LeaseDeps } from './lease.ts';
 
 const retryMs = 10;
 /**
- * A lock file that is seen unchanged for so long is that of a dead process: a write takes
- * milliseconds.
+ * A lock file that is unchanged for so long belongs to a dead process: a write takes milliseconds.
  */
 const staleMs = 10_000;
 
-/** What this process does under each lock, in order: its own callers need no turns on the disk. */
+/** This process's calls for each lock, in order: they take no turns on the disk. */
 const queues = new Map<string, Promise<unknown>>();
 
 class LostLock extends Error {}
 
-/**
- * Throws unless the lock is still held: `withLock` then begins again. Asked right before a change.
- */
+/** Throws if the lock is lost; `withLock` then begins again. */
 export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
 
 /**
- * Runs `act` while nobody else does so for the same lock file, which is made by exclusive create.
- * The file of a dead process is removed; since two processes may do that at once, `act` has to call
- * `requireLock` right before what it changes. Throws `notFound` when the file's folder is gone.
+ * Runs `act` while no other window does so for the same lock file, which is created exclusively.
+ * Two processes may both remove the file of a dead process, so `act` must call `requireLock` right
+ * before each change. Throws `notFound` if the file's folder is gone.
  */
 export async function withLock<T>(
   path: string,
@@ -83,7 +80,7 @@ async function isMade(path: string, holder: string): Promise<boolean> {
   }
 }
 
-/** What was done under the lock is done, even where this fails: then the file is stale soon. */
+/** A failure is only logged: the work under the lock is done, and the file is stale soon. */
 async function release(path: string, isHeld: () => Promise<boolean>, { log }: LeaseDeps): Promise<void> {
   try {
     if (await isHeld()) await rm(path, { force: true });

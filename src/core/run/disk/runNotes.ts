@@ -6,9 +6,9 @@ import type { RunStore } from './runStore.ts';
 const prefix = 'run:';
 
 /**
- * Notes of accepted runs, each by the service's run ID, in a store that outlives the extension's
- * folder (a rebuilt container) and a full disk. VS Code writes all keys of a window at once, so a
- * note of the same moment in another window may be lost: each change of a run notes it again.
+ * Notes of accepted runs by the service's run ID. Their store outlives the extension's folder (a
+ * rebuilt container) and a full disk. VS Code writes all keys of a window at once, so another
+ * window may overwrite a note. Therefore each change of a run writes its note again.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;
@@ -19,7 +19,6 @@ export class RunNotes {
     this.#log = deps.log;
   }
 
-  /** Keeps a note of every live run until it is final. */
   follow(store: RunStore): Disposable {
     for (const run of store.all()) this.#update(run);
     return store.onDidChange((changed) => {
@@ -27,18 +26,18 @@ export class RunNotes {
     });
   }
 
-  /** `intendedAt` for a run whose journal may not say yet that it was accepted. */
+  /** `intendedAt` is given if the run's journal may not say yet that it was accepted. */
   keep(run: LiveRun, intendedAt?: number): void {
     this.#write(run.runId, { ...toNote(run), intendedAt });
   }
 
-  /** The service's ID of a run that was accepted, while its journal does not say so. */
+  /** The service's ID of a run that was accepted, while its journal doesn't say so. */
   runIdFor(run: Run): string | undefined {
     if (run.state !== 'dispatching' && run.state !== 'unknown') return undefined;
     return this.#all().find(({ id, intendedAt }) => id === run.id && intendedAt === run.intendedAt)?.runId;
   }
 
-  /** Notes whose run has no journal here, not even an unread one. */
+  /** Notes whose run has no journal here, not even one of a newer version. */
   lost(store: RunStore): RunNote[] {
     const known = new Set(store.all().map((run) => runIdOf(run) ?? this.runIdFor(run)));
     const unread = new Set(store.unread().map(({ id }) => id));

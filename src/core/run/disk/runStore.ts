@@ -21,16 +21,15 @@ import { isRead, newestFirst, parseJournal, type Row, runFolders, type UnreadRun
 
 interface Known {
   readonly row: Row;
-  /** Of the journal as last read or written here. */
+  /** The version of the journal file that was last read or written here. */
   readonly fileStamp?: string | undefined;
 }
 
-/** Windows shows no file for a moment while a program replaces it. */
+/** Windows hides a file for a moment while a program replaces it. */
 const secondLookMs = 20;
 
 /**
- * The runs on disk, one folder each, and the latest state of each in memory. Lists are newest
- * first.
+ * The runs on disk, one folder each, with their latest states in memory. Lists are newest first.
  */
 export class RunStore {
   readonly #root: string;
@@ -49,8 +48,8 @@ export class RunStore {
   }
 
   /**
-   * Once for each reading or write, with all runs that it changed or removed: none where only
-   * unread runs or `problem` changed.
+   * Fires once for each read or write, with all runs that it changed or removed. The list is empty
+   * if only unread runs or `problem` changed.
    */
   readonly onDidChange: Event<readonly Run[]>;
 
@@ -71,7 +70,6 @@ export class RunStore {
     return row !== undefined && isRead(row) ? row : undefined;
   }
 
-  /** True also for an unread run. */
   has(id: string): boolean {
     return this.#rows.has(id);
   }
@@ -80,34 +78,29 @@ export class RunStore {
     return join(this.#root, id);
   }
 
-  /** For `claimStart`. */
   get startingFolder(): string {
     return join(dirname(this.#root), 'starting');
   }
 
-  /** For `cleanUp`. */
   get passNote(): string {
     return join(dirname(this.#root), 'cleaned');
   }
 
-  /** The system's code for why the folder of the runs cannot be written, as last checked. */
+  /** The system's code for why the folder of the runs can't be written, as last checked. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Throws `storage` with the system's code while the folder of the runs cannot be written. */
+  /** Throws `storage` with the system's code if the folder of the runs can't be written. */
   async requireWritable(): Promise<void> {
     await this.#checkFolder();
     if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
   }
 
-  /**
-   * Reads new journals, and those of open runs that have changed on disk; a damaged one is set
-   * aside.
-   */
+  /** Reads new journals, and changed ones of open runs. Sets damaged journals aside. */
   async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
-    // What no window can write does not change after the first reading.
+    // If no window can write, nothing changes after the first read.
     if (this.#problem !== undefined && this.all().length > 0) return;
     const ids = new Set([...(await this.#folders()), ...this.#rows.keys()]);
     for (const run of this.all()) if (!isOpen(run)) ids.delete(run.id);
@@ -132,13 +125,12 @@ export class RunStore {
     return this.get(id);
   }
 
-  /** Sortable by time. */
   newId(): string {
     const stamp = new Date(this.#clock.now()).toISOString().replace(/[-:T]/g, '').slice(0, 14);
     return `${stamp}-${randomBytes(4).toString('hex')}`;
   }
 
-  /** Writes the first journal of a run, unless another window has: then that one is returned. */
+  /** Writes the first journal of a run. If another window has written it, returns that run. */
   async create(run: Run): Promise<Run> {
     if (this.has(run.id) && this.get(run.id) === undefined) throw new AssessmentError('busyElsewhere');
     await makePrivateFolder(this.folderOf(run.id));
@@ -158,8 +150,8 @@ export class RunStore {
   }
 
   /**
-   * As `apply`; undefined when the event changes nothing, because another window has advanced the
-   * run.
+   * Like `apply`, but undefined if the event changes nothing because another window has advanced
+   * the run.
    */
   async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
     const { run, changed } = await this.#advance(id, event);
@@ -167,7 +159,7 @@ export class RunStore {
   }
 
   async remove(id: string): Promise<void> {
-    // Another window may renew its lease in this folder meanwhile.
+    // Retries, because another window may renew its lease in this folder.
     await rm(this.folderOf(id), { recursive: true, force: true, maxRetries: 3 });
     this.#fire(this.#forget(id));
   }
@@ -197,7 +189,7 @@ export class RunStore {
     try {
       return await withLock(path, { clock: this.#clock, log: this.#log }, act);
     } catch (error) {
-      // Where there is no folder: names what is gone, the run or all of the storage.
+      // The folder is gone: this error names the run or, if all runs are gone, the storage.
       if (error instanceof AssessmentError && error.kind === 'notFound') await this.#require(id);
       throw error;
     }
@@ -247,7 +239,7 @@ export class RunStore {
     this.#fire([run]);
   }
 
-  /** Other windows watch the folder of all runs, which shows no change inside a run's folder. */
+  /** Makes other windows see the change: they watch the folder of all runs, not a run's own. */
   async #touchFolder(id: string): Promise<void> {
     const now = new Date();
     try {
@@ -257,7 +249,6 @@ export class RunStore {
     }
   }
 
-  /** Returns what has changed. */
   async #read(id: string): Promise<Row[]> {
     const path = this.#journal(id);
     for (;;) {
@@ -265,7 +256,7 @@ export class RunStore {
       const fileStamp = (await fileStampOf(path)) ?? (known && (await this.#lookAgain(path)));
       if (fileStamp !== undefined && known?.fileStamp === fileStamp) return [];
       const text = fileStamp === undefined ? undefined : await readIfThere(path);
-      // What was written here meanwhile is newer.
+      // This window has written the journal meanwhile, and that is newer.
       if (this.#rows.get(id) !== known) continue;
       if (text === undefined) return this.#forget(id);
       const row = parseJournal(text);
@@ -277,8 +268,8 @@ export class RunStore {
   }
 
   /**
-   * For a known journal that was not there. Throws `storage` if all runs are gone: then the disk
-   * is.
+   * Looks again for a journal that was there before. Throws `storage` if the folder of all runs is
+   * gone, too.
    */
   async #lookAgain(path: string): Promise<string | undefined> {
     await this.#clock.sleep(secondLookMs);

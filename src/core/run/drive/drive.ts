@@ -15,20 +15,19 @@ import { Delays, type Waker } from '../state/delays.ts';
  */
 export class Drive {
   readonly id: string;
-  /** Resolves when the drive has ended and the lease is given back. */
   readonly ended: Promise<void>;
   readonly #deps: StepDeps;
   readonly #lease: Lease;
   readonly #delays: Delays;
   readonly #stop = new AbortController();
   #underWay: Next['step'] | undefined;
-  /** Who has asked for a poll since the step under way began. */
+  /** Wakers that asked for a poll since the step in progress began. */
   readonly #waiting: Waker[] = [];
-  /** The latest failure: the same one may recur for days. */
+  /** The last failure. The same one may recur for days, and only the first is a warning. */
   #failure = '';
-  /** Ends the rest; defined while no step is due. */
+  /** Resolves `#untilWoken`. Defined only while the loop is idle. */
   #onWoken: (() => void) | undefined;
-  /** True once the run needs nothing more from this window; only the drive sets it. */
+  /** True once the run needs nothing more from this window. Only the drive sets it. */
   hasEnded = false;
   #idleWaiters: (() => void)[] = [];
 
@@ -42,7 +41,7 @@ export class Drive {
     this.ended = this.#drive();
   }
 
-  /** True while a step is under way that may take long. */
+  /** True while a step is in progress that may take long. */
   get isBusy(): boolean {
     return this.#underWay !== undefined && this.#underWay !== 'poll';
   }
@@ -52,14 +51,14 @@ export class Drive {
     return run && this.#delays.nextCheckAt(run);
   }
 
-  /** Looks again at what is due; a change of the journal ends no delay. */
+  /** Asks `next` again, without ending any delay. */
   recheck(): void {
     const recheck = this.#onWoken;
     this.#onWoken = undefined;
     recheck?.();
   }
 
-  /** Ends the delay, but never what is left of a `Retry-After`. */
+  /** Ends the delay, except for the rest of a `Retry-After`. */
   wake(waker: Waker): void {
     const run = this.#deps.store.get(this.id);
     if (this.#underWay !== undefined) this.#waiting.push(waker);
@@ -67,14 +66,14 @@ export class Drive {
     this.recheck();
   }
 
-  /** Gives the lease back; the step under way ends soon. */
+  /** The step in progress ends soon. */
   stop(): void {
     this.#stop.abort(new DOMException('Stopped', 'AbortError'));
     this.recheck();
     void this.#lease.release();
   }
 
-  /** Resolves once no step is due. */
+  /** Resolves once no step is ready. */
   async whenIdle(): Promise<void> {
     if (this.#onWoken === undefined && !this.hasEnded)
       await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
@@ -82,7 +81,7 @@ export class Drive {
 
   async #drive(): Promise<void> {
     try {
-      // Its creator has to know the drive before its first step.
+      // The creator must know the drive before its first step.
       await Promise.resolve();
       while (!this.#stop.signal.aborted) {
         const run = this.#deps.store.get(this.id);

@@ -16,30 +16,30 @@ import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
 /**
- * More than this between two beats, or between the two clocks, means that the machine slept or a
+ * A larger gap between two beats, or between the two clocks, means that the machine slept or that a
  * clock was set.
  */
 const jumpMs = 30_000;
 
 /**
- * This window among those that may drive runs. It takes the lease of each run that needs something
- * and that no other living window drives, at its start, at its focus, and on a beat every 5 s while
- * any run needs something.
+ * Takes the lease of each run that needs something and that no other living window drives. It looks
+ * for such runs at its start, at its focus, and every 5 s while any run needs something.
  */
 export class DrivingWindow {
   readonly #deps: RunDeps;
   readonly #ended: Emitter<Run>;
   readonly #drives = new Map<string, Drive>();
-  /** Runs whose lease this window is taking. */
   readonly #taking = new Map<string, Promise<unknown>>();
   readonly #stop = new AbortController();
   readonly #following: Disposable;
   #isBeating = false;
-  /** When this window last cleaned up, by the monotonic clock. */
+  /** The value is of the monotonic clock. */
   #cleanedAt = -Infinity;
-  /** The runs whose findings this window has tried to work out again. */
+  /** The runs whose findings this window has tried to compute again. */
   readonly #tried = new Set<string>();
-  /** True while the workbench does not answer: it is gone, although its extension host lives. */
+  /**
+   * True while the workbench doesn't answer: its window is gone, but the extension host still runs.
+   */
   #isWorkbenchGone = false;
 
   constructor(deps: RunDeps, ended: Emitter<Run>) {
@@ -60,7 +60,7 @@ export class DrivingWindow {
     return drive?.hasEnded === true ? undefined : drive;
   }
 
-  /** Reads the journals, and drives what needs something; resolves once none of it is due. */
+  /** Reads the journals and drives the runs that need something. Resolves once no step is ready. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
     const drives = await this.#takeOverAll();
@@ -72,10 +72,7 @@ export class DrivingWindow {
     await Promise.all([this.#wake([...this.#drives.values()], 'focus'), this.resume()]);
   }
 
-  /**
-   * For a user who asks about one live run, or all of them: polls, unless `Retry-After` has not
-   * passed.
-   */
+  /** Polls one live run, or all of them, for a user who asks. Respects `Retry-After`. */
   async checkNow(id?: string): Promise<void> {
     const { store } = this.#deps;
     await store.reload();
@@ -89,7 +86,10 @@ export class DrivingWindow {
     );
   }
 
-  /** Drives on with what waits for a token, in whichever window that is: each hears of it. */
+  /**
+   * Wakes this window's drives that wait for a token. Every window gets the event, so all drives
+   * are reached.
+   */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
     await this.#wake(
@@ -98,7 +98,7 @@ export class DrivingWindow {
     );
   }
 
-  /** Drives a run whose lease this window holds. */
+  /** The window must hold the lease. */
   drive(id: string, lease: Lease): Drive {
     const drive = new Drive(id, lease, this.#deps, this.#ended);
     this.#drives.set(id, drive);
@@ -111,8 +111,8 @@ export class DrivingWindow {
   }
 
   /**
-   * Stops driving a run and takes its lease, for a user who sends it again; undefined while another
-   * window has it.
+   * Stops driving a run and takes its lease, for a user who sends its start request again.
+   * Undefined while another window has the lease.
    */
   takeFromDrive(id: string): Promise<Lease | undefined> {
     return this.#inTurn(id, async () => {
@@ -126,7 +126,10 @@ export class DrivingWindow {
     return takeLease(join(this.#deps.store.folderOf(id), 'lease'), this.#deps);
   }
 
-  /** The lease of a run is taken once at a time: this window is not another one to itself. */
+  /**
+   * Takes a run's lease in one call at a time, because this window's calls would compete like two
+   * windows.
+   */
   async #inTurn<T>(id: string, take: () => Promise<T>): Promise<T> {
     while (this.#taking.has(id)) await this.#taking.get(id);
     const taking = take();
@@ -147,7 +150,7 @@ export class DrivingWindow {
     await drive?.ended;
   }
 
-  /** Drives what an event has left to do; resolves once none of it is due. */
+  /** Performs the steps that an event has made necessary. Resolves once no step is ready. */
   async driveOn(id: string): Promise<void> {
     const drive = await this.#take(id);
     drive?.recheck();
@@ -165,7 +168,7 @@ export class DrivingWindow {
     for (const drive of this.#drives.values()) drive.stop();
   }
 
-  /** Asks without the lease; the window that has it reads the answer in the journal. */
+  /** Polls without the lease. The window that has it reads the result in the journal. */
   async #ask(run: LiveRun): Promise<void> {
     const { store, clock } = this.#deps;
     if (run.state === 'collecting' || retryAfterMs(run, clock.now()) > 0) return;
@@ -175,7 +178,7 @@ export class DrivingWindow {
     await store.apply(run.id, event);
   }
 
-  /** Nobody waits for a long step that is already under way. */
+  /** Doesn't wait for drives that are in a long step. */
   async #wake(drives: readonly Drive[], waker: Waker): Promise<void> {
     const idle = drives.filter(({ isBusy }) => !isBusy);
     for (const drive of drives) drive.wake(waker);
@@ -195,7 +198,7 @@ export class DrivingWindow {
     }
   }
 
-  /** Works out, once in a window, the findings that no window could work out before. */
+  /** Computes findings that no window could compute before. Each window tries once. */
   async #saveRecords(): Promise<void> {
     const { store, log } = this.#deps;
     const isToTry = (run: Run): boolean => needsArchives(run) && !this.#tried.has(run.id);
@@ -219,7 +222,7 @@ export class DrivingWindow {
 
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
-    // Where no lease can be written, runs are shown as last saved.
+    // Without a lease that can be written, runs are shown as last saved.
     if (this.#deps.store.problem !== undefined || this.#isWorkbenchGone) return [];
     const isTaken = (id: string): boolean => this.#drives.has(id) || this.#taking.has(id);
     const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#needsWork(run));
@@ -231,7 +234,7 @@ export class DrivingWindow {
     return this.#inTurn(id, async () => this.driveOf(id) ?? this.#takeOver(id));
   }
 
-  /** A failure with one run does not stop the others. */
+  /** A failure with one run doesn't stop the others. */
   async #takeOver(id: string): Promise<Drive | undefined> {
     const { store, clock, log } = this.#deps;
     let lease: Lease | undefined;
@@ -242,7 +245,7 @@ export class DrivingWindow {
       await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
         log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
       });
-      // The previous holder may have advanced it.
+      // The previous holder may have advanced the run.
       if ((await store.refresh(id)) !== undefined) return this.drive(id, lease);
     } catch (error) {
       log.debug(`Run ${id} could not be taken over: ${String(error)}`);
@@ -257,7 +260,7 @@ export class DrivingWindow {
     return this.#drives.size > 0 || this.#deps.store.all().some(this.#needsWork);
   }
 
-  /** Starts the beat, unless nothing is to do: an idle window has no timer. */
+  /** An idle window has no timer. */
   #beat(): void {
     if (this.#isBeating || this.#stop.signal.aborted || !this.#isBeatNeeded) return;
     this.#isBeating = true;
@@ -302,7 +305,7 @@ export class DrivingWindow {
   }
 }
 
-/** A look at the clocks: true if they have jumped since the look before. */
+/** The function returns true if the clocks have jumped since its last call. */
 function watchClocks(clock: Clock): () => boolean {
   let [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => {

@@ -10,13 +10,14 @@ import { type RunIn, toFailure } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 import { signalOf } from './packRun.ts';
 
-/** Run IDs may hold the characters of a shorter password by chance. */
+/** A run ID may contain a shorter password by chance. */
 const minEchoLength = 8;
 
 /**
- * Sends an intended dispatch, and returns the outcome as an event that the caller saves.
- * `dispatchLost`: the service may have accepted it (docs/architecture.md, one run, step 6). Throws
- * `busyElsewhere` when nothing was sent because another window drives the run or has advanced it.
+ * Sends a start request whose intent is saved. Returns the outcome as an event, which the caller
+ * saves. `dispatchLost` means that the service may have accepted it (docs/architecture.md, one run,
+ * step 6). Throws `busyElsewhere` if nothing was sent because another window drives or has advanced
+ * the run.
  */
 export async function dispatch(
   intended: RunIn<'dispatching'>,
@@ -24,13 +25,13 @@ export async function dispatch(
   deps: StartDeps,
 ): Promise<RunEvent> {
   const { clock, log } = deps;
-  // A cancellation counts before and between sends: a sent request is never aborted.
+  // A cancellation counts before and between attempts: a request that was sent is never aborted.
   const signal = signalOf(lease, deps);
   const { intendedAt } = intended;
   const workflow = workflows[intended.workflow];
   const progress = { mayBeSent: false };
   const beforeSend = async (): Promise<void> => {
-    // Called again only after a send that was surely refused.
+    // A second call follows only a request that was surely refused.
     progress.mayBeSent = false;
     await requireIntent(intended, lease, signal, deps.store);
     progress.mayBeSent = true;
@@ -39,7 +40,7 @@ export async function dispatch(
     const passwords = (await deps.passwordsOf?.(intended)) ?? [];
     const request = workflow.toRequest(intended, passwords);
     const runId = await deps.clientFor(intended).dispatch(workflow, request, { signal, beforeSend });
-    // A run ID is saved, shown and logged: it must not repeat a password of the request.
+    // A run ID is saved, shown, and logged. It must not repeat a password of the request.
     const longPasswords = passwords.filter(({ length }) => length >= minEchoLength);
     if (holdsSecret(runId, longPasswords))
       return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
@@ -62,7 +63,7 @@ export async function dispatch(
   }
 }
 
-/** Throws `busyElsewhere` when another window has advanced the run while the dispatch waited. */
+/** Throws `busyElsewhere` if another window has advanced the run while the dispatch waited. */
 async function requireIntent(
   { id, intendedAt }: RunIn<'dispatching'>,
   lease: Lease,
@@ -79,7 +80,7 @@ async function requireIntent(
     // The client sends again after `unsent`.
     throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
   } finally {
-    // Replaces the error: a start that was stopped says so, whatever failed meanwhile.
+    // Replaces the error: a start that was stopped reports that, whatever else failed.
     signal.throwIfAborted();
   }
 }

@@ -11,17 +11,12 @@ import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 
-/**
- * The journal, which is rewritten at every step, names at most so many files that could not be
- * packed.
- */
+/** The most files that the journal names as not packed: it is rewritten at every step. */
 const maxOmitted = 100;
-/** Characters of the manifest that are written at a time. */
 const pieceLength = 64 << 10;
 
-/** A run whose archives are on disk. It has no journal: nothing of it has left the machine. */
+/** A run whose archives are on disk. It has no journal, because nothing has left the machine. */
 export interface PackedRun {
-  /** As its journal will begin. */
   readonly run: RunIn<'preparing'>;
   readonly manifests: readonly Iterable<ManifestEntry>[];
   readonly lease: Lease;
@@ -29,14 +24,13 @@ export interface PackedRun {
   discard(): Promise<void>;
 }
 
-/** Aborts when nothing more may be done for a start. */
 export function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): AbortSignal {
   return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
 }
 
 /**
- * Makes archives and manifests of a run's folders, in its own folder and under its lease; keeps
- * nothing where that fails. What a dead process leaves is removed by the next window that starts.
+ * Makes the archives and manifests of a run in its own folder, under its lease. A failure leaves
+ * nothing. The next window that starts removes what a dead process leaves.
  */
 export async function packRun(assessment: Assessment, deps: StartDeps): Promise<PackedRun> {
   const { store, clock, log } = deps;
@@ -107,7 +101,7 @@ async function packTargets(
   return { packed, manifests };
 }
 
-/** In pieces: the text of very many entries is never in memory as a whole. */
+/** Yields pieces, because the text of very many entries must not be in memory as a whole. */
 function* manifestText(entries: Iterable<ManifestEntry>, omitted: readonly Omission[]): Iterable<string> {
   let piece = '{"entries":[';
   let between = '';

@@ -10,8 +10,8 @@ import { uploadFiles } from './uploadFiles.ts';
 
 /**
  * Uploads a packed run and sends its start request, under its lease. Each fact is on disk before
- * what it describes happens. Resolves with the run once it is running, unknown or ended; throws
- * where another window has it, or this one closes.
+ * the action that it describes. Resolves with the run once it is running, unknown, or ended. Throws
+ * if another window has the run, or if this window closes.
  */
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;
@@ -19,9 +19,9 @@ export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Prom
   const moved = new AbortController();
   const signal = AbortSignal.any([signalOf(lease, deps), moved.signal]);
   signal.throwIfAborted();
-  // The commitment: from here on, another window ends what this one leaves.
+  // From here on, another window ends the run if this one can't.
   await store.create(run);
-  // A run that was ended or removed elsewhere is uploaded no further.
+  // Stops the upload if the run was ended or removed elsewhere.
   const following = store.onDidChange(() => {
     if (store.get(id)?.state !== 'preparing') moved.abort(new AssessmentError('busyElsewhere'));
   });
@@ -40,7 +40,7 @@ export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Prom
   return send(intended, lease, deps);
 }
 
-/** Sends the start request of an `unknown` run again, with the files already uploaded. */
+/** The files are already uploaded. */
 export async function sendAgain(id: string, lease: Lease, deps: StartDeps): Promise<Run> {
   const intended = await deps.store.applyIfDue(id, { type: 'dispatchIntended', at: deps.clock.now() });
   if (intended?.state !== 'dispatching') throw new AssessmentError('busyElsewhere');
@@ -51,7 +51,7 @@ async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDep
   return saveOutcome(intended, await dispatch(intended, lease, deps), deps);
 }
 
-/** Saves the outcome, again and again where the disk does not take it. */
+/** Retries until the disk accepts the outcome. */
 async function saveOutcome(
   intended: RunIn<'dispatching'>,
   outcome: RunEvent,
@@ -61,8 +61,8 @@ async function saveOutcome(
   const accepted = advance(intended, outcome);
   const newId = store.newId();
   for (let failures = 1; ; failures += 1) {
-    // Noted first, as the disk may not take the journal; and again, as another window may overwrite
-    // the notes.
+    // The note comes first, because the disk may refuse the journal. It is written at each attempt,
+    // because another window may overwrite the notes.
     if (isLive(accepted)) notes?.keep(accepted, intended.intendedAt);
     try {
       const run = await store.apply(id, outcome).catch(undefinedIfGone);
@@ -80,7 +80,7 @@ async function saveOutcome(
   }
 }
 
-/** A user's cancellation and a failure end the run; a closed window leaves that to the next one. */
+/** A cancellation or a failure ends the run. If this window closes, the next one ends it. */
 async function endUnsent(
   id: string,
   lease: Lease,

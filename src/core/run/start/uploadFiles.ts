@@ -10,7 +10,7 @@ import type { RunDeps, StartDeps } from '../steps/step.ts';
 import { removeFile } from '../steps/removeUploads.ts';
 
 /**
- * An upload address with less time left, or with less than half of a shorter validity, is replaced
+ * An upload URL with less time left, or with less than half of a shorter validity, is replaced
  * before use.
  */
 const minValidityMs = 30_000;
@@ -39,7 +39,8 @@ export async function uploadFiles(
     await clientFor(run)
       .confirmUpload(fileId, { signal })
       .catch((error: unknown) => {
-        // An earlier try with a lost reply may have confirmed it. If not, the dispatch is refused.
+        // An earlier attempt whose reply was lost may have confirmed it. If not, the dispatch is
+        // refused.
         if (!['conflict', 'notFound'].includes(knownError(error).kind)) throw error;
       });
     await save(run, { type: 'confirmed', target, at: clock.now() }, deps);
@@ -52,8 +53,8 @@ async function save({ id }: Run, event: RunEvent, { store }: RunDeps): Promise<v
 }
 
 /**
- * After a fault again, after expiry at a new address (docs/api.md, section 4.1). Returns the file's
- * ID.
+ * Retries after a fault and, with a new URL, after expiry (docs/api.md, section 4.1). Returns the
+ * file's ID.
  */
 async function sendArchive(
   run: RunIn<'preparing'>,
@@ -103,7 +104,7 @@ async function saveReservation(
   }
 }
 
-/** Milliseconds left of a period, by the clock that has run further: the machine may have slept. */
+/** The time left in ms, by the clock that has advanced more, because the machine may have slept. */
 function validity(ms: number, clock: Clock): () => number {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);

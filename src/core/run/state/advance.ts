@@ -23,14 +23,14 @@ export type RunEvent = { readonly at: number } & (
     }
   | { readonly type: 'confirmed'; readonly target: number }
   | { readonly type: 'dispatchIntended' }
-  /** The answer to the start request of that intent, or the run ID that a user found for it. */
+  /** `runId` is of the response to that start request, or a user found it. */
   | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
   | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'user' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
   /**
-   * `exit` is present once the answer says in full how the run ended; `emptyMs`: for how long it
-   * has not.
+   * `exit` is present once the response says in full how the run ended. `withoutOutcomeMs` tells
+   * for how long it has said EXITED without that.
    */
   | {
       readonly type: 'answered';
@@ -38,19 +38,19 @@ export type RunEvent = { readonly at: number } & (
       readonly exit?: Exit | undefined;
       readonly withoutOutcomeMs?: number;
     }
-  /** A step failed: trouble of a live run. The service may have asked to wait. */
+  /** The service may have asked to wait until `retryAt`. */
   | { readonly type: 'stepFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
-  /** A cancellation; without an answer it is about to be sent. */
+  /** A cancellation request. `answer` is absent until the service has responded. */
   | {
       readonly type: 'cancelSent';
       readonly sentAt: number;
       readonly answer?: 'accepted' | 'refused' | undefined;
     }
-  /** An artifact is here, or is given up with its failure. */
+  /** The artifact is saved here, or lost with its failure. */
   | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
   | { readonly type: 'collected'; readonly lacksRecord?: boolean }
   | { readonly type: 'recordSaved' }
-  /** Without an intent before there was one. */
+  /** `intendedAt` is absent if the run failed before the start request was intended. */
   | { readonly type: 'failed'; readonly intendedAt?: number; readonly failure: Failure }
   | { readonly type: 'abandoned' }
   | { readonly type: 'uploadRemoved'; readonly target: number; readonly state: 'cancelled' | 'deleted' }
@@ -64,17 +64,18 @@ export type RunEvent = { readonly at: number } & (
 
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-/** After so long of answers that say EXITED without saying how, no better one is expected. */
+/** After EXITED without an outcome for so long, no outcome is expected. */
 const maxEmptyMs = 30 * 60 * 1000;
 
 /**
- * The next state of a run. Pure. Returns the same object for an event that does not belong to the
- * state. Events about uploads, notices, names, downloads and a user's answers apply in every state.
+ * Returns the next state of a run, or the same object if the event doesn't belong to the state.
+ * Events about uploads, notices, names, downloads, and a user's answers apply in every state.
  */
 export function advance(run: Run, event: RunEvent): Run {
-  // The answer to another intent is not about this one: an accepted run becomes one of its own.
+  // A response to another intent isn't about this one: its run becomes one of its own.
   if ('intendedAt' in event && !('intendedAt' in run && run.intendedAt === event.intendedAt)) return run;
-  // What is kept is counted from a run's times: a clock that is behind puts none before its making.
+  // Retention counts from these times, so none may be before the run's creation, even if the clock
+  // was set back.
   const at = Math.max(event.at, run.createdAt);
   switch (event.type) {
     case 'reserved':
@@ -147,11 +148,11 @@ function intendDispatch(run: Run, at: number): Run {
 
 function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run {
   if (run.state !== 'dispatching' && run.state !== 'unknown') return run;
-  // Not the time of this event: the answer may have been found in a note days later.
+  // The intent's time counts: the run ID may have been found in a note days later.
   return { ...shared(run), noticeDue: false, runId, state: 'running', dispatchedAt: intendedAt };
 }
 
-/** This dispatch was not sent; a lost one before it may have been accepted. */
+/** This dispatch wasn't sent, but an earlier lost one may have been accepted. */
 function dispatchStopped(run: RunIn<'dispatching'>, { by }: EventOf<'dispatchStopped'>, at: number): Run {
   if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
   return by === 'user' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
@@ -161,20 +162,20 @@ function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
   return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason, noticeDue: true };
 }
 
-/** An interrupted upload has failed; an interrupted dispatch may have been accepted. */
+/** An interrupted upload has failed, but an interrupted dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
   return run.state === 'preparing' ? toFailed(run, { kind: 'interrupted' }, at) : run;
 }
 
-/** Once the service may have a run, no failure on this side ends it. */
+/** Once the service may have the run, no failure on this side ends it. */
 function failed(run: Run, failure: Failure, at: number): Run {
   if (run.state === 'dispatching' && run.resendOf !== undefined)
     return { ...shared(run), state: 'unknown', ...run.resendOf, refusal: failure, noticeDue: true };
   return run.state === 'preparing' || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
-/** The run goes on, or its artifacts are collected. It ends without a result after `maxEmptyMs`. */
+/** Without an outcome, the run ends after `maxEmptyMs`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
   { status, exit, withoutOutcomeMs = 0 }: EventOf<'answered'>,
@@ -196,7 +197,7 @@ function answered(
     : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
 }
 
-/** The same run while the same failure lasts: no write says so again. */
+/** Returns the same run while the same failure lasts, so that nothing is written. */
 function stepFailed(run: Run, { failure, retryAt, at }: EventOf<'stepFailed'>): Run {
   if (!isLive(run)) return retryAt === undefined ? run : { ...run, retryAt };
   const { firstSeen = at, deniedSince = deniesRun(failure) ? at : undefined } = run.trouble ?? {};
@@ -213,7 +214,7 @@ function collected(run: RunIn<'collecting'>, at: number): Run {
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
 
-/** One that has exited keeps its exit, without the artifacts that could not be downloaded. */
+/** A run that has exited keeps its exit, without the artifacts that could not be downloaded. */
 function unwatched(run: LiveRun, at: number): Run {
   if (!mayStopWatching(run, at)) return run;
   const { runId, dispatchedAt } = run;
@@ -228,7 +229,7 @@ function unwatched(run: LiveRun, at: number): Run {
  * A refusal undoes only the cancellation that it answers: an earlier one may have been accepted.
  */
 function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Run {
-  // It ended by itself while the cancellation was under way.
+  // The run ended by itself while the cancellation was in progress.
   if (run.state === 'collecting' && answer === 'refused' && run.cancelAskedAt === sentAt)
     return { ...run, cancelAskedAt: undefined };
   if (run.state !== 'running') return run;
@@ -242,10 +243,7 @@ function renamed(run: Run, label: string): Run {
   return label === (run.label ?? '') ? run : { ...run, label: label === '' ? undefined : label };
 }
 
-/**
- * In place of the one of its name, which another window may have saved; a file stays in place of a
- * failure.
- */
+/** Replaces the artifact of the same name, except that a failure never replaces a file. */
 function withArtifact(run: RunIn<'collecting'>, artifact: Artifact): Run {
   const { name, failure } = artifact;
   const others = run.artifacts?.filter((each) => each.name !== name) ?? [];

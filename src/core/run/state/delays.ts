@@ -12,22 +12,22 @@ const maxBackoffMs = 15 * 60_000;
 /** With 10 %, a run could be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
 /**
- * After an answer that says EXITED without saying how: five more take the half hour in which a
- * better one may come.
+ * The wait after EXITED without an outcome. Five of these waits make the 30 minutes after which the
+ * run ends without a result.
  */
 const maxWithoutOutcomeMs = 6 * 60_000;
-/** But for a user, so long after a poll none comes out of turn. */
+/** The shortest time between two polls, unless the user asks for one. */
 const minGapMs = 60_000;
-/** Of tries with a token that was refused: a gateway refuses good ones now and then. */
+/** The waits after a refused token. They end, because a gateway now and then refuses a good one. */
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
-/** Who ends a delay: `clock` for clocks that jumped. */
+/** A cause that ends a delay. `clock` means that the clocks jumped. */
 export type Waker = 'user' | 'clock' | 'focus' | 'token';
 
 type Step = Next['step'];
 
 /**
- * How long a drive waits before each step: memory of this window, by its monotonic clock. The
+ * How long a drive waits before each step. Delays are this window's, by its monotonic clock; the
  * journal has facts only.
  */
 export class Delays {
@@ -35,17 +35,20 @@ export class Delays {
   readonly #random: () => number;
   readonly #began: number;
   readonly #dueAt = new Map<Step, number>();
-  /** In a row. */
+  /** The number of consecutive failures. */
   readonly #failures = new Map<Step, number>();
-  /** The latest poll or download, by both clocks: the machine may have slept. */
+  /** The last poll or download, by both clocks, because the machine may have slept. */
   #checked = { wall: -Infinity, monotonic: -Infinity };
-  /** It never shrinks: a clock that is set back makes no storm. */
+  /** Never decreases. Otherwise a clock that is set back would cause very frequent polls. */
   #intervalMs = 0;
-  /** True while the journal says, too, that the token does not work. */
+  /** True while the journal, too, says that the token doesn't work. */
   #isRefused = false;
-  /** How many other tokens there were since the last good answer. */
+  /** The number of other tokens since the last good response. */
   #tokens = 0;
-  /** Until when the service asked to wait: a wrong wall clock cannot extend it. */
+  /**
+   * The end of a `Retry-After`. The monotonic clock counts too, so a wrong wall clock can't extend
+   * it.
+   */
   #pause = { retryAt: 0, until: 0 };
 
   constructor(run: Run | undefined, clock: Clock, random: () => number) {
@@ -58,7 +61,7 @@ export class Delays {
 
   isOver({ step, run }: Next): boolean {
     const isRefused = isLive(run) && run.trouble !== undefined && lacksToken(run.trouble);
-    // Another window had an answer since.
+    // Another window has had a response since.
     if (this.#isRefused && !isRefused) this.#dueAt.delete(step);
     this.#isRefused = isRefused;
     const isOfService = isCheck(step) || step === 'removeUploads';
@@ -67,8 +70,8 @@ export class Delays {
   }
 
   /**
-   * When the next request to the service is due (wall clock, ms); undefined while there is no token
-   * to send.
+   * When the next request to the service is due (wall clock, ms). Undefined while there is no
+   * token.
    */
   nextCheckAt(run: Run): number | undefined {
     const dueAt = (['poll', 'download', 'removeUploads'] as const).flatMap(
@@ -80,8 +83,8 @@ export class Delays {
   }
 
   /**
-   * Ends the delay of a poll: also of a regular one for a jump of the clocks, and of every step for
-   * a user.
+   * Ends the delays of polls and downloads. `focus` and `token` end it only if the last one failed.
+   * `user` ends the delays of all steps.
    */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
@@ -89,14 +92,15 @@ export class Delays {
     const isAutomatic = waker === 'focus' || waker === 'clock';
     if (isAutomatic && trouble !== undefined && lacksToken(trouble)) return;
     if (waker === 'token') this.#tokens += 1;
-    // A token command may print another token at every try: each of these comes a minute later.
+    // A token command may print another token each time, so each of these polls comes a minute
+    // later.
     const gaps = waker === 'token' ? Math.min(this.#tokens - 1, 15) : isAutomatic ? 1 : 0;
     const at = this.#clock.monotonic() + Math.max(0, gaps * minGapMs - this.#sinceCheckMs());
     for (const [step, dueAt] of this.#dueAt)
       if (isCheck(step) || waker === 'user') this.#dueAt.set(step, Math.min(dueAt, at));
   }
 
-  /** After a step whose event is saved. */
+  /** Must be called after the step's event is saved. */
   succeeded({ step, run }: Next, event: RunEvent | undefined): void {
     this.#isRefused = false;
     this.#failures.delete(step);
@@ -106,7 +110,7 @@ export class Delays {
     this.#noteCheck();
     if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
     const now = this.#clock.monotonic();
-    // The clock at the dispatch may have been ahead.
+    // The clock may have been ahead at the dispatch.
     const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
     this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
     this.#dueAt.set(
@@ -115,7 +119,7 @@ export class Delays {
     );
   }
 
-  /** After a failure, also of the disk. */
+  /** The failure may also be of the disk. */
   failed({ step, run }: Next, { kind, data: { retryAfterMs: waitMs = 0, detail } }: AssessmentError): void {
     this.#isRefused = false;
     if (waitMs > 0) this.#pauseUntil(this.#clock.now() + waitMs);
@@ -156,31 +160,29 @@ function isCheck(step: Step): boolean {
 }
 
 /**
- * Between polls: 5 % of a run's age, at most 10 min, minus up to 8 % jitter (0 to 1), at least 15
- * s.
+ * The time between polls: 5 % of a run's age, at most 10 min, less up to 8 % jitter (0 to 1), and
+ * at least 15 s.
  */
 export function pollInterval(ageMs: number, jitter: number): number {
   return Math.max(Math.min(ageMs * 0.05, maxPollMs) * (1 - maxJitter * jitter), minPollMs);
 }
 
 /**
- * After failures in a row: full jitter (0 to 1) from 1 s up to a ceiling that doubles to 15 min.
+ * The wait after consecutive failures: full jitter (0 to 1) from 1 s up to a ceiling that doubles
+ * to 15 min.
  */
 export function backoff(failures: number, jitter: number): number {
   const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(failures, 10));
   return 1_000 + jitter * (ceiling - 1_000);
 }
 
-/**
- * Milliseconds left of what a `Retry-After` asked for. What is longer than any was saved under a
- * wrong clock.
- */
+/** In ms; 0 if more than a day is left: then the time was saved while the clock was wrong. */
 export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): number {
   const left = (retryAt ?? 0) - now;
   return left > 0 && left <= maxRetryAfterMs ? left : 0;
 }
 
-/** At a take-over, milliseconds until the first poll: the window before may just have polled. */
+/** The time until the first poll after a takeover, ms: the former window may just have polled. */
 function takeOverDelay(run: RunIn<'running' | 'cancelling'>, now: number): number {
   const sinceMs = now - Math.max(run.lastAnswerAt ?? run.dispatchedAt, run.trouble?.firstSeen ?? 0);
   return Math.max(0, minPollMs - Math.abs(sinceMs));

@@ -10,10 +10,9 @@ export interface RunIdentity {
   readonly now: number;
 }
 
-/** A run to start: what a user wants assessed, and where. */
 export interface Assessment {
   readonly workflow: WorkflowId;
-  /** A normalized base URL. */
+  /** The base URL is normalized. */
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly language: Language;
@@ -22,7 +21,7 @@ export interface Assessment {
   readonly targets: readonly {
     folder: string;
     name: string;
-    /** The files to send; none for a blackbox workflow. */
+    /** Absent for a blackbox workflow. */
     files?: { readonly selection: UploadSelection; readonly archiveType: ArchiveType };
     commit?: Target['commit'];
   }[];
@@ -41,19 +40,16 @@ export const noteSchema = z.object({
   runId: identifierSchema,
   dispatchedAt: z.optional(z.number()),
   /**
-   * The local ID and the intent of a run that was started here, whose journal may lack the run ID.
+   * The local ID and the intent of a run that was started here: its journal may lack the run ID.
    */
   id: z.optional(idSchema),
   intendedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/**
- * Where an accepted run is, and its files: enough to track it when its folder is lost. Holds no
- * secret.
- */
+/** Enough to track an accepted run if its folder is lost. Contains no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
-/** A run whose archives, if it has any, are packed: one entry a target. */
+/** `packed` has one entry for each target, if the run has archives. */
 export function newRun(
   { id, now }: RunIdentity,
   { targets, webhookEndpointIds, ...plan }: Assessment,
@@ -93,10 +89,10 @@ export function trackedRun({ id, now }: RunIdentity, note: RunNote): RunIn<'runn
     targets: targets.map(({ folder, name, fileId }) => ({
       folder,
       name,
-      // Only confirmed files can be dispatched.
+      // The service starts runs only with confirmed files.
       upload: fileId === undefined ? undefined : { fileId, state: 'confirmed', at: now },
     })),
-    // An older run that is tracked again does not become the latest.
+    // An older run that is tracked again must not become the latest.
     createdAt: Math.min(now, dispatchedAt),
     noticeDue: false,
     ...{ state: 'running', runId, dispatchedAt, lastAnswerAt: now },

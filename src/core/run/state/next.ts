@@ -2,17 +2,16 @@ import type { EventOf, RunEvent } from './advance.ts';
 import { hasArchives, uploadsToRemove } from './retention.ts';
 import type { Run, RunIn } from './run.ts';
 
-/** What counts beside the journal. */
 export interface Circumstances {
   readonly now: number;
-  /** From the note of a run that was accepted while its journal could not be written. */
+  /** The ID is in the note of a run that was accepted while its journal could not be written. */
   readonly notedRunId: string | undefined;
   readonly deletesSource: boolean;
 }
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
-/** A step that a run needs; `record` changes the journal alone. */
+/** `record` changes only the journal. */
 export type Next =
   | { readonly step: 'poll'; readonly run: RunIn<'running' | 'cancelling'> }
   | { readonly step: 'download' | 'workOut'; readonly run: RunIn<'collecting'> }
@@ -20,8 +19,8 @@ export type Next =
   | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> };
 
 /**
- * What a run needs from whoever holds its lease, the most urgent first: the first step whose delay
- * is over is performed, then this is asked again. Empty for a run that needs nothing.
+ * The steps that a run needs, the most urgent first. The window with the lease performs the first
+ * one whose delay is over, and asks again. Empty if the run needs nothing.
  */
 export function next(run: Run, given: Circumstances): readonly Next[] {
   switch (run.state) {
@@ -63,7 +62,8 @@ function notice(run: Run): Next[] {
 }
 
 /**
- * Needed until every artifact is here and worked out: the text that findings point at is in them.
+ * Archives are needed until every artifact is here and the findings are computed, because these
+ * show the uploaded text.
  */
 function archives(run: Run): Next[] {
   const lacksResults = 'artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined);

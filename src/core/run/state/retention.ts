@@ -1,11 +1,12 @@
 import { dayMs, isFinal, retentionMs, type Run, runIdOf } from './run.ts';
 import { lastGoodAnswerAt } from './trouble.ts';
 
-/** Of the local archives, which are source code. */
+/** The limit is for local archives, which are source code. */
 export const maxArchiveAgeMs = 7 * dayMs;
 
 /**
- * By the wall clock, ms: 30 days after the run was last seen running; undefined without results.
+ * The wall clock's time, ms: 30 days after the run was last seen running. Undefined without
+ * results.
  */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
@@ -32,15 +33,15 @@ export function needsArchives(run: Run): boolean {
   return hasArchives(run) && run.lacksRecord === true;
 }
 
-/** Even if the run may need them. */
+/** Ignores whether the run still needs them. */
 export function hasOldArchives(run: Run, now: number): boolean {
   return hasArchives(run) && now - run.createdAt > maxArchiveAgeMs;
 }
 
 /**
- * The files that an ended run may have on the service. Without the setting `deletesSource`, only
- * those of runs that never got a run ID and cannot be running. Past its retention, the service has
- * removed them itself.
+ * The files that an ended run may have on the service. Without the setting `deletesSource`, these
+ * are only files of runs that never got a run ID and can't be running. After the retention period,
+ * the service has removed all files itself.
  */
 export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];

@@ -10,7 +10,7 @@ const time = z.number();
 const count = z.int().check(z.minimum(0));
 
 const failureSchema = looseObject({
-  // A later version may have kinds of its own.
+  // A later version may have other kinds.
   kind: z.catch(z.enum(errorKinds), 'unexpected'),
   status: z.optional(z.number()),
   detail: z.optional(z.string()),
@@ -20,7 +20,6 @@ const failureSchema = looseObject({
   limit: z.optional(z.number()),
   actual: z.optional(z.number()),
 });
-/** An AssessmentError as the journal keeps it: its kind and redacted facts. */
 export type Failure = z.infer<typeof failureSchema>;
 
 export const dayMs = 24 * 60 * 60 * 1000;
@@ -30,11 +29,10 @@ export const dayMs = 24 * 60 * 60 * 1000;
  */
 export const retentionMs = 30 * dayMs;
 
-/** The latest failed poll or download. */
 const troubleSchema = z.extend(failureSchema, {
   /** When polls or downloads began to fail. */
   firstSeen: time,
-  /** When the service first denied the run since its last good answer. */
+  /** When the service first denied the run since its last good response. */
   deniedSince: z.optional(time),
 });
 
@@ -45,7 +43,7 @@ const archiveSchema = looseObject({
   sha256: z.string(),
   fileStamp: z.optional(z.string()),
   sourceBytes: count,
-  /** The first files that could not be packed; the manifest has all of them, with reasons. */
+  /** The first files that could not be packed. The manifest has all of them, with reasons. */
   omitted: z.optional(z.array(z.string())),
 });
 
@@ -53,10 +51,10 @@ const uploadSchema = looseObject({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
-  /** The host that received it, when that is not the service's. */
+  /** The host that received the file, if it isn't the service's. */
   host: z.optional(z.string()),
 });
-/** `cancelled` and `deleted`: the service has confirmed the file's removal. */
+/** `cancelled` and `deleted` mean that the service has confirmed the file's removal. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
 const targetSchema = looseObject({
@@ -67,7 +65,7 @@ const targetSchema = looseObject({
   coverage: z.optional(coverageSchema),
   upload: z.optional(uploadSchema),
 });
-/** A folder of a run. For a blackbox run, the name lists the hosts. */
+/** For a blackbox run, the name lists the hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
 const exitSchema = looseObject({
@@ -76,12 +74,12 @@ const exitSchema = looseObject({
   artifacts: z.array(identifierSchema),
   roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
-/** How a run ended (docs/api.md, section 2.5), in the service's words. */
+/** How a run ended, in the service's words (docs/api.md, section 2.5). */
 export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({
   name: identifierSchema,
-  /** Such as `report`; absent where the name is the role. */
+  /** For example `report`. Absent if the name is the role. */
   role: z.optional(z.string()),
   file: z.optional(z.string()),
   bytes: z.optional(count),
@@ -91,10 +89,10 @@ const artifactSchema = looseObject({
 });
 export type Artifact = z.infer<typeof artifactSchema>;
 
-/** In UTF-16 units. */
+/** The unit is UTF-16 code units. */
 export const maxLabelLength = 100;
 
-/** The local ID of a run, which is also the name of its folder. */
+/** The local ID of a run is also the name of its folder. */
 export const idSchema = z.string().check(z.regex(/^[0-9a-z-]{1,64}$/));
 
 export const journalVersion = 1;
@@ -108,17 +106,12 @@ const base = looseObject({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
-  /**
-   * The input of a blackbox workflow, without passwords; absent for a run that was started
-   * elsewhere.
-   */
+  /** Has no passwords. Absent for a run that was started elsewhere. */
   input: z.optional(applicationInputSchema),
-  /**
-   * The name of the code finding that a run of one pair is to confirm; never sent to the service.
-   */
+  /** The name of the code finding that this run is to confirm. It is never sent to the service. */
   confirms: z.optional(z.string()),
   continuesOnePair: z.optional(z.boolean()),
-  /** A user's answer: whether the run found the finding that it `confirms`. */
+  /** Whether the run found the finding that it `confirms`, as a user answered. */
   isSame: z.optional(z.boolean()),
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
@@ -126,26 +119,23 @@ const base = looseObject({
   confirmedAt: z.optional(time),
   /** True until the run's end was shown. */
   noticeDue: z.boolean(),
-  /** A user's name for the run; at first the title of the finding that it is to confirm. */
+  /** A user's name for the run, or at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /**
-   * True while the findings are still to be worked out, or their texts to be kept, from the
-   * archives.
-   */
+  /** True while the findings must still be computed from the archives. */
   lacksRecord: z.optional(z.boolean()),
-  /** Until when nothing is asked of the service for this run: its latest `Retry-After`. */
+  /** The end of the last `Retry-After`, before which no request is sent for this run. */
   retryAt: z.optional(time),
 });
 
-/** A dispatch that may have been accepted, and why its answer is missing. */
+/** A dispatch that may have been accepted, and the reason why its response is missing. */
 const lostDispatchSchema = looseObject({ intendedAt: time, reason: failureSchema });
 
 const watched = {
   runId: identifierSchema,
   dispatchedAt: time,
   lastAnswerAt: z.optional(time),
-  /** A status that this version does not know, in the service's words. */
+  /** A status that this version doesn't know, in the service's words. */
   status: z.optional(z.string()),
   trouble: z.optional(troubleSchema),
 };
@@ -162,15 +152,14 @@ const ended = {
   artifacts: z.array(artifactSchema),
 };
 
-/** A run's journal entry: one variant per state, each with only what that state has. */
 export const runSchema = z.discriminatedUnion('state', [
-  // Its files are being uploaded and confirmed; a run without files has none.
+  // Its files, if it has any, are being uploaded and confirmed.
   z.extend(base, { state: z.literal('preparing') }),
   z.extend(base, {
     state: z.literal('dispatching'),
     intendedAt: time,
     /**
-     * The lost dispatch that a user sends again: its run may exist even if this dispatch is
+     * The lost dispatch that a user sends again. Its run may exist even if this dispatch is
      * refused.
      */
     resendOf: z.optional(lostDispatchSchema),
@@ -194,7 +183,6 @@ export const runSchema = z.discriminatedUnion('state', [
     exit: exitSchema,
     /** When it was first seen to have ended. */
     exitedAt: time,
-    /** When it was last seen running. */
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
@@ -222,12 +210,13 @@ export const runSchema = z.discriminatedUnion('state', [
     failure: failureSchema,
     ...maybeAccepted,
   }),
-  // Results from a file: nothing is on a service; base URL and organization are empty.
+  // These results are from a file. Base URL and organization are empty, and nothing is on a
+  // service.
   z.extend(base, {
     state: z.literal('imported'),
     endedAt: time,
     importedFrom: z.string(),
-    /** True if the run was aborted or cancelled before its export. */
+    /** True if the run was aborted or canceled before its export. */
     endedEarly: z.optional(z.boolean()),
     ...maybeAccepted,
     exitedAt: z.optional(time),
@@ -254,14 +243,14 @@ export function isLive(run: Run): run is LiveRun {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
 
-/** The service's ID of a run; undefined while its dispatch is not known to be accepted. */
+/** Undefined until the service is known to have accepted the run. */
 export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
 /**
- * The member of the service's output that refers to an artifact, else its name (docs/api.md,
- * section 2.5).
+ * The role is the member of the service's output that refers to the artifact, or else its name
+ * (docs/api.md, section 2.5).
  */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
@@ -275,7 +264,7 @@ export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }
 
-/** Where the file of an artifact is. Throws `storage` for a run without one. */
+/** Throws `storage` for a run without the artifact. */
 export function artifactPath(run: Run, role: string, runFolder: string): string {
   const { file } = keptArtifact(run, role) ?? {};
   if (file !== undefined) return join(runFolder, file);
@@ -301,20 +290,20 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
-/** True for a run that failed before its dispatch was accepted: a retry is not paid for twice. */
+/** True for a run that failed before its dispatch was accepted: a retry isn't paid for twice. */
 export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
 /**
- * False for a run that was tracked by its ID: the service started it earlier than this machine
- * knows.
+ * False for a run that was tracked by its ID: the service started it before this machine knew of
+ * it.
  */
 export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }
 
-/** From the dispatch, else the creation, to the end of the run or `now`. */
+/** The time from the dispatch, or else the creation, to the run's end or `now`. */
 export function elapsedMs(run: Run, now: number): number {
   const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
   const end = ('exitedAt' in run ? run.exitedAt : undefined) ?? ('endedAt' in run ? run.endedAt : now);
@@ -333,7 +322,7 @@ const keysOfOneState = new Set(
   runSchema.def.options.flatMap(({ shape }) => Object.keys(shape)).filter((key) => !(key in base.shape)),
 );
 
-/** The members common to all states, and unknown ones, which a later version added. */
+/** Keeps the members that all states have, and unknown ones of a later version. */
 export function shared(run: Run): z.infer<typeof base> {
   const entries = Object.entries(run).filter(
     ([key, value]) => !keysOfOneState.has(key) && value !== undefined,

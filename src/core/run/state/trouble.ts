@@ -2,7 +2,6 @@ import { dayMs, type Failure, isLive, type LiveRun, retentionMs, type Run } from
 
 const calmMs = 10 * 60 * 1000;
 
-/** True while no request leaves this machine. */
 export function isOffline(run: Run): boolean {
   return isLive(run) && run.trouble?.kind === 'unsent';
 }
@@ -12,8 +11,8 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 }
 
 /**
- * True when a user may stop watching a run. For a day: the service has denied the run, its
- * cancellation has not ended it, or its results are not all here after its exit. Or polls have
+ * True if a user may stop watching a run. One of these must have lasted a day: the service denies
+ * the run, a cancellation hasn't ended it, or results are missing after its exit. Or polls have
  * failed for longer than the service keeps results.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
@@ -37,7 +36,7 @@ export function isTroubleWarning(run: Run, now: number): boolean {
 
 export function needsUser(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
-  // After a failed token command the run is still polled: the command may work next time.
+  // After a failed token command the run is still polled, because the command may work next time.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 
@@ -49,7 +48,7 @@ export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'unauthorized' || kind === 'notSignedIn';
 }
 
-/** Also where the token command prints the refused token again. */
+/** True also if the token command prints the refused token again. */
 export function lacksToken({ kind, detail }: Pick<Failure, 'kind' | 'detail'>): boolean {
   return waitsForToken({ kind }) || (kind === 'tokenCommand' && detail === 'sameToken');
 }

@@ -4,10 +4,7 @@ import { AssessmentError } from '../../errors.ts';
 import type { RunIn } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
-/**
- * Saves what is known of the cancellation. Returns the service's `conflict`: the run may have
- * ended.
- */
+/** Returns the service's `conflict`, because the run may have ended. */
 export async function sendCancellation(
   run: RunIn<'running'>,
   deps: RunDeps,
@@ -18,8 +15,8 @@ export async function sendCancellation(
   const save = (answer?: 'accepted' | 'refused') =>
     store.apply(run.id, { type: 'cancelSent', sentAt, answer, at: clock.now() });
   let saved: Promise<unknown> | undefined;
-  // Saved first, as the answer may be lost. Sent even if that fails: a run that goes on costs
-  // credits.
+  // Saved first, because the response may be lost. Sent even if that fails, because a run that
+  // continues spends credits.
   const beforeSend = async (): Promise<void> => {
     saved ??= save().catch((error: unknown) => {
       log.warn(`Run ${run.id}: its cancellation was not saved: ${String(error)}`);

@@ -11,29 +11,28 @@ import { removeArchives } from './endRun.ts';
 import type { RunDeps } from './step.ts';
 
 /**
- * Removes what windows that died while they packed have left: folders without a journal whose lease
- * no living window holds.
+ * Removes what windows that ended while packing have left: folders without a journal whose lease no
+ * living window holds.
  */
 export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, async () => {
       const names = await readdir(folder);
-      // Without a lease file, a start may have just begun.
+      // A start without a lease file may have just begun.
       const leases = names.includes('lease') ? await readdir(join(folder, 'lease')) : [];
       if (leases.length > 0 && !names.some(isJournal)) await removeUnlessLeased(folder, deps);
     });
 }
 
 /**
- * The daily pass over all folders of runs. It removes what was past its time at the pass before,
- * too: a wall clock that is wrong at one pass removes nothing. False if the last pass is less than
- * a day old.
+ * Once a day, removes what had already expired at the previous pass, whose time is in `passNote`.
+ * So a wrong clock at one pass removes nothing. False if the last pass is less than a day old.
  */
 export async function cleanUp(deps: RunDeps): Promise<boolean> {
   const { store, log, retainLocalDays } = deps;
   const before = await notePass(store.passNote, deps);
   if (before === 'too early') return false;
-  // The first pass, or one after a pass under a clock that was ahead.
+  // This is the first pass, or the clock was ahead at the last one.
   if (before === undefined) return true;
   for (const run of store.all())
     await logged(run.id, deps, async () => {
@@ -52,7 +51,7 @@ export async function cleanUp(deps: RunDeps): Promise<boolean> {
   return true;
 }
 
-/** Notes a pass, unless the last one is less than a day old. Returns when that was. */
+/** Returns the previous pass's time. Notes no pass if that is less than a day ago. */
 async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too early' | undefined> {
   return withLock(`${path}.lock`, deps, async (requireLock) => {
     const text = await readIfThere(path);
@@ -64,7 +63,7 @@ async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too ea
   });
 }
 
-/** Of a folder with a damaged journal, the archives go first. */
+/** Removes the archives earlier than a folder with a damaged journal. */
 async function cleanStray(folder: string, before: number, deps: RunDeps): Promise<void> {
   const names = await readdir(folder);
   const ageMs = async (name: string): Promise<number> => before - (await stat(join(folder, name))).mtimeMs;
@@ -92,10 +91,7 @@ function isJournal(name: string): boolean {
   return name.startsWith('run.json') && !name.endsWith('.tmp');
 }
 
-/**
- * A folder that another window removes, or that cannot be read, does not end the work on the
- * others.
- */
+/** A failure with one folder, such as one that another window removes, doesn't stop the others. */
 async function logged(what: string, { log }: LeaseDeps, act: () => Promise<void>): Promise<void> {
   await act().catch((error: unknown) => {
     log.warn(`${basename(what)} could not be cleaned up: ${String(error)}`);

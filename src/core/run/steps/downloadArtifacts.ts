@@ -19,19 +19,21 @@ import { msSinceFirstSeen, type RunDeps, type StepDeps } from './step.ts';
 
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
-/** What the service says of an artifact that it does not have. A page is not the service's word. */
+/**
+ * The service reports these for an artifact that it doesn't have. A web page isn't its response.
+ */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
 /**
- * An artifact that is still denied so long after the exit is lost, but no sooner than this after
- * the drive's first try.
+ * An artifact that is still denied so long after the exit is lost, if `deniedForMs` have passed
+ * since the drive's first denial.
  */
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 
 /**
- * Downloads and saves the artifacts of an exited run that are not here yet. A failure does not stop
- * the others, unless it is a rate limit or waits for a user. Throws a temporary failure after all
- * were tried, of several the one with the longest `Retry-After`.
+ * Downloads and saves the missing artifacts of an exited run. A failure doesn't stop the others,
+ * unless it is a rate limit or waits for a user. After all attempts, throws the temporary failure
+ * with the longest `Retry-After`.
  */
 export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps): Promise<undefined> {
   const { store, clock } = deps;
@@ -56,8 +58,8 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps
 }
 
 /**
- * Downloads every artifact again, into files with names of their own, and has the journal switch to
- * them at once. Cancelled or failed, nothing has changed. An artifact that is not here and is
+ * Downloads every artifact again into files with new names. Then the journal switches to all of
+ * them at once. A cancellation or failure changes nothing. An artifact that isn't here and is
  * denied keeps its failure.
  */
 export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: AbortSignal): Promise<Run> {
@@ -84,7 +86,7 @@ export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: 
   }
 }
 
-/** Removes the files that the journal does not name. What stays is for the daily clean-up. */
+/** Removes the files that the journal doesn't name. The daily cleanup removes what is left. */
 async function removeReplaced(
   id: string,
   artifacts: readonly Artifact[],
@@ -100,7 +102,7 @@ async function removeReplaced(
   }
 }
 
-/** True for a file of *Download Again* that the journal does not have, or has no more. */
+/** True for a file of *Download Again* that the journal doesn't name, or no longer names. */
 export function isReplaced(run: Run, file: string): boolean {
   return /-[0-9a-f]{8}(\.\w+)?$/.test(file) && !isNamed(run, file);
 }
@@ -125,7 +127,7 @@ async function downloadArtifact(
 
 type RunWithExit = RunWithResults | RunIn<'collecting'>;
 
-/** The file name of an artifact in the run's folder (docs/api.md, section 2.4). */
+/** docs/api.md, section 2.4, names these files. */
 function fileOf({ workflow, exit }: RunWithExit, name: string): string {
   const role = roleOf(artifactIn(exit, name));
   const knownFile = new Map(Object.entries(workflows[workflow].artifacts)).get(role);
@@ -150,7 +152,7 @@ function isLost(error: AssessmentError, name: string, exitedAt: number, deps: St
   return false;
 }
 
-/** Stops every download. */
+/** These failures stop all downloads. */
 function waitsForUser({ kind }: AssessmentError): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }

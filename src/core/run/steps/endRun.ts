@@ -8,19 +8,17 @@ import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
 
-/** Works out the findings; the run ends even if that fails. */
+/** The run ends even if its findings can't be computed. */
 export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
   const collected = { type: 'collected', at: deps.clock.now() } as const;
-  // What a run's findings mean depends on how it ends.
+  // The meaning of findings depends on how the run ends.
   const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps, deps.signal);
-  // The next window works them out.
+  // The next window computes them.
   deps.signal.throwIfAborted();
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/**
- * Undefined where the findings of an ended run could not be worked out: a later window tries again.
- */
+/** Undefined if the findings of an ended run could not be computed. A later window tries again. */
 export async function saveRecord(
   run: Run,
   { clock, log, workOut: work }: RunDeps,
@@ -40,9 +38,9 @@ export async function saveRecord(
 }
 
 /**
- * Asks the workbench first, which may be gone; then notes that the end was shown, and shows it,
- * unless another window has noted it. Where the note cannot be saved, the drive shows it once, and
- * another may show it again rather than never.
+ * Asks the workbench first, which may be gone. Then notes that the end was shown and shows it,
+ * unless another window has. If the note can't be saved, this drive shows the end once, and another
+ * may show it again.
  */
 export async function announce(run: Run, deps: StepDeps): Promise<undefined> {
   const { store, askWorkbench, clock, signal, ended, firstSeen } = deps;

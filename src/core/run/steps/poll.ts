@@ -27,7 +27,7 @@ export function toStepFailed(error: AssessmentError, at: number): EventOf<'stepF
 /** No workflow has more than four (docs/api.md, section 2.4). */
 const maxArtifacts = 50;
 
-/** The service's answer about a run as an event (docs/api.md, sections 2.4 and 2.5). */
+/** docs/api.md, sections 2.4 and 2.5, describe the response. */
 export function toAnswered(
   { workflow }: Pick<Run, 'workflow'>,
   description: Description,
@@ -38,7 +38,7 @@ export function toAnswered(
 }
 
 /**
- * Undefined while the answer does not say in full how the run ended: a success must name its
+ * Undefined while the response doesn't say in full how the run ended: a success must name
  * artifacts.
  */
 function toExit(description: Description, known: readonly string[]): Exit | undefined {
@@ -67,7 +67,7 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
 
 const referenceSchema = z.object({ artifact_name: identifierSchema });
 
-/** Such as `scan_progress` in the detail of a credit limit (docs/api.md, section 2.5). */
+/** For example `scan_progress` in the detail of a credit limit (docs/api.md, section 2.5). */
 function referencesIn(detail: unknown): { name: string; role: string }[] {
   if (typeof detail !== 'object' || detail === null) return [];
   return Object.entries(detail).flatMap(([role, value]) => {
@@ -77,7 +77,7 @@ function referencesIn(detail: unknown): { name: string; role: string }[] {
 }
 
 /**
- * A known role first. Without a reference the name is the role, unless it is another artifact's.
+ * Prefers a known role. Without a reference, the name is the role, unless it is another artifact's.
  */
 function roleAmong(
   references: readonly { name: string; role: string }[],

@@ -22,8 +22,8 @@ export async function removeUploads(
 }
 
 /**
- * First by the call that fits the file's believed state, then by the other: a call with a lost
- * reply may have changed it. The file is gone if neither call knows it (404, or 409: no
+ * Tries the call that fits the file's believed state, then the other one: a call whose reply was
+ * lost may have changed the state. The file is gone if neither call knows it (404, or 409: no
  * reservation).
  */
 export async function removeFile(
@@ -40,8 +40,8 @@ export async function removeFile(
   for (const outcome of believed === 'reserved' ? order : order.toReversed()) {
     const failure = await calls[outcome]();
     if (failure === undefined) return outcome;
-    // Possible answers to a call about a file in another state; docs/api.md, section 7, does not
-    // say which they are.
+    // These may answer a call about a file in another state: docs/api.md, section 7, doesn't say
+    // which.
     if (!['conflict', 'rejected', 'notFound'].includes(failure.kind)) throw failure;
     failures[outcome] = failure;
   }
@@ -51,7 +51,7 @@ export async function removeFile(
   throw (believed === 'reserved' ? deleted : cancelled) ?? new AssessmentError('unexpected');
 }
 
-/** Throws what is no failure of the service. */
+/** Throws any error that isn't the service's. */
 async function failureOf(call: Promise<unknown>): Promise<AssessmentError | undefined> {
   try {
     await call;
