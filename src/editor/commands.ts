@@ -73,16 +73,16 @@ interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, Bla
   readonly mcp: McpFiles;
 }
 
-/** Shown as information: nothing failed, but the user has to do something first. */
+/** These are shown as information: nothing failed, but the user has to do something first. */
 const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 
 /** The arguments come from menus, keys and links, so they are checked before use. */
 type Handler = (...args: unknown[]) => unknown;
 
 /**
- * What each command of the manifest does. A handler finds out what it is about: the clicked row,
- * the selection, or what a user picks. Then it calls one function of its topic's folder.
- * `runCommand` shows its errors. Commands about findings are in `findings/findingCommands`.
+ * A handler finds out what its command is about: the clicked row, the selection, or what the user
+ * picks. Then it calls one function of its topic's folder. `runCommand` shows its errors. Commands
+ * about findings are in `findings/findingCommands`.
  */
 export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
@@ -99,7 +99,6 @@ export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyM
   };
 
   const clickedRun = (node: unknown): Run | undefined => runOf(node, runs);
-  /** Acts on the clicked run, or on one that a user picks. */
   const onRun =
     (pick: () => Promise<Run | undefined>, act: (run: Run) => unknown): Handler =>
     async (node) => {

@@ -60,7 +60,8 @@ export function triageLabel(state: TriageState): string {
 }
 
 /**
- * Includes the last day of an acceptance, and whether an agent or the tool decided; not the note.
+ * Includes the last day of an acceptance, and whether an agent or the tool decided, but not the
+ * note.
  */
 export function decisionLabel(decision: TriageDecision): string {
   const { state, until, via } = decision;
@@ -74,7 +75,7 @@ export function decisionLabel(decision: TriageDecision): string {
   return via === 'agent' ? t('{0} (set by an agent)', label) : label;
 }
 
-/** Text that is no date stands in quotes. */
+/** Text that is no date is put in quotes. */
 function untilLabel(until: string): string {
   return isDay(until) ? formatDate(until) : t('“{0}” (not a date)', visibleLine(until));
 }
@@ -102,7 +103,6 @@ export function verdictLabel(verdict: Verdict): string {
   }[verdict];
 }
 
-/** A finding without a verdict was not compared. */
 export function verdictHeading(verdict: Verdict | undefined): string {
   const label = verdict === undefined ? t('not compared') : verdictLabel(verdict);
   return capitalized(label);
@@ -140,17 +140,13 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : t('only a small part, because VS Code doesn’t know its format. “Show Raw JSON” shows all of it.');
 }
 
-/**
- * Whether the file of a location is here, and how its code has changed. Only the first locations of
- * a finding are looked up.
- */
+/** Only the first locations of a finding are looked up. */
 export function locationStateLabel(location: Location, shown: ShownFinding): string | undefined {
   const here = localLocationOf(location, shown);
   if (here !== undefined) return driftLabel(here);
   return shown.finding.locations.includes(location) ? t('not in this workspace') : undefined;
 }
 
-/** How the code of a location has changed since the assessment, or that its line is unknown. */
 export function driftLabel({ drift, startLine, reported }: ShownLocation): string | undefined {
   switch (drift) {
     case 'moved':

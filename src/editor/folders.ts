@@ -12,7 +12,7 @@ export interface Folder {
 }
 
 /**
- * By default, a user picks among the workspace folders; undefined if they cancel. Throws
+ * By default, the user picks among the workspace folders. Returns undefined if they cancel. Throws
  * `noFolder`, `notAFolder`.
  */
 export async function pickFolders(
@@ -26,7 +26,7 @@ export async function pickFolders(
   return folders;
 }
 
-/** Picks one workspace folder; undefined if the user cancels. Throws `noFolder`, `notAFolder`. */
+/** Returns undefined if the user cancels. Throws `noFolder`, `notAFolder`. */
 export async function pickFolder(placeHolder: string): Promise<Folder | undefined> {
   const [first, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (first === undefined) throw new AssessmentError('noFolder');
@@ -43,10 +43,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/**
- * The folders of a run to retry. Throws `folderNotOpen`: a user's choices are stored with the
- * workspace, so the folder must be open.
- */
+/** Throws `folderNotOpen`. Choices are stored with the workspace, so the folder must be open. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -56,12 +53,12 @@ export function openFoldersOf({ targets }: Run): readonly Folder[] {
   });
 }
 
-/** True for a file below a folder, and for the folder itself. */
+/** Includes the folder itself. */
 export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
   return file.scheme === folder.scheme && pathInside(folder.fsPath, file.fsPath) !== undefined;
 }
 
-/** True if this window has the folder (an absolute path) open, or a folder above it. */
+/** `folder` is an absolute path. It is also open here if a folder above it is. */
 export function isOpenHere(folder: string): boolean {
   const open = vscode.workspace.workspaceFolders ?? [];
   return open.some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
@@ -71,7 +68,9 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
   return targets.some(({ folder }) => isOpenHere(folder));
 }
 
-/** What is used of the API of VS Code's git extension (`vscode.git`, version 1). */
+/**
+ * These types are the used part of the API of VS Code's git extension (`vscode.git`, version 1).
+ */
 export interface GitRepository {
   readonly rootUri: vscode.Uri;
   readonly state: {
@@ -92,7 +91,7 @@ export interface GitRepository {
   /** Rejects with the `gitErrorCode` `UnknownPath` where the commit does not have the file. */
   getObjectDetails(commit: string, file: string): Promise<{ readonly size: number }>;
   getMergeBase(one: string, other: string): Promise<string | undefined>;
-  /** The files that differ between a commit and the disk. */
+  /** Returns the files that differ between a commit and the disk. */
   diffWith(
     commit: string,
   ): Promise<readonly { readonly uri: vscode.Uri; readonly originalUri: vscode.Uri }[]>;
@@ -103,9 +102,8 @@ export interface GitRepository {
   }): Promise<readonly { readonly name?: string }[]>;
 }
 
-/** The used part of the API of VS Code's git extension. */
 export interface GitApi {
-  /** `uninitialized` until it has looked for repositories. */
+  /** The state is `uninitialized` until Git has looked for repositories. */
   readonly state: 'uninitialized' | 'initialized';
   readonly onDidChangeState: vscode.Event<unknown>;
   readonly onDidOpenRepository: vscode.Event<unknown>;
@@ -118,10 +116,7 @@ interface GitExtension {
   getAPI(version: 1): GitApi;
 }
 
-/**
- * The answer about a document or file, which other extensions may provide or take part in saving;
- * throws `noAnswer`.
- */
+/** Other extensions may provide a document, or take part in saving it. Throws `noAnswer`. */
 export function answerAbout<T>(
   uri: vscode.Uri,
   work: PromiseLike<T>,
@@ -143,25 +138,19 @@ export function saveDocument(document: vscode.TextDocument | vscode.NotebookDocu
   return answerAbout(document.uri, document.save(), { maxMs: maxTransferMs });
 }
 
-/** The answer of VS Code's git extension; throws `noAnswer`. */
+/** Throws `noAnswer`. */
 export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/**
- * The API of VS Code's git extension; undefined where it is disabled, as in Restricted Mode. Throws
- * `noAnswer`.
- */
+/** Returns undefined if the git extension is disabled, as in Restricted Mode. Throws `noAnswer`. */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));
   return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
-/**
- * The repositories that `look` returns by their roots, once VS Code's git extension has found and
- * read them. Throws `noAnswer`.
- */
+/** Waits until VS Code's git extension has found and read the repositories. Throws `noAnswer`. */
 export async function whenRead(
   git: GitApi,
   repositories: () => ReadonlyMap<string, GitRepository>,
@@ -191,10 +180,7 @@ export async function whenRead(
   }
 }
 
-/**
- * The repository of a folder in VS Code's git extension, which knows none in Restricted Mode, or
- * while it does not answer.
- */
+/** VS Code's git extension knows no repository in Restricted Mode, or while it doesn't answer. */
 export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
   try {
     return (await gitApi())?.getRepository(folder) ?? undefined;
@@ -204,7 +190,7 @@ export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | 
   }
 }
 
-/** The URLs of a folder's git remotes without user names and passwords, `origin` first. */
+/** The URLs have no user names and passwords, and `origin` comes first. */
 export async function remotesOf(folder: string): Promise<readonly string[]> {
   const remotes = (await repositoryOf(vscode.Uri.file(folder)))?.state.remotes ?? [];
   const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];

@@ -15,14 +15,14 @@ export function countFindings(count: number): string {
   return count === 1 ? t('1 finding') : t('{0} findings', formatNumber(count));
 }
 
-/** "7 findings", or "10,000 of 60,000 findings" if not all are shown. */
+/** Returns "7 findings", or "10,000 of 60,000 findings" if not all are shown. */
 export function countShown(shown: number, cut: Cut | undefined): string {
   return cut === undefined
     ? countFindings(shown)
     : t('{0} of {1} findings', formatNumber(shown), formatNumber(cut.total));
 }
 
-/** "0 findings in 239 uploaded files. 2 files were excluded." */
+/** Returns "0 findings in 239 uploaded files. 2 files were excluded." */
 export function describeZero(run: Run): string {
   return zeroFindings(run, { t, formatNumber });
 }
@@ -31,7 +31,7 @@ export function countFiles(count: number): string {
   return count === 1 ? t('1 file') : t('{0} files', formatNumber(count));
 }
 
-/** "239 files; excluded by your choice: 2". */
+/** Returns "239 files; excluded by your choice: 2". */
 export function describeCoverage(coverage: Coverage): string {
   const { choice = 0, secret = 0, ignoredButTracked: tracked = 0 } = coverage.excluded;
   const all = excludedIn(coverage);
@@ -52,7 +52,7 @@ export function describeCoverage(coverage: Coverage): string {
   return text;
 }
 
-/** "3h 12m", "2d 4h", "0m". */
+/** Returns "3h 12m", "2d 4h", or "0m". */
 export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 60) return t('{0}m', minutes);
@@ -60,7 +60,7 @@ export function formatDuration(ms: number): string {
   return t('{0}d {1}h', Math.floor(minutes / (24 * 60)), Math.floor((minutes % (24 * 60)) / 60));
 }
 
-/** "512 bytes", "1.2 MB". */
+/** Returns "512 bytes" or "1.2 MB". */
 export function formatBytes(bytes: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
@@ -85,20 +85,20 @@ export function formatDay(at: number): string {
   return new Intl.DateTimeFormat(vscode.env.language, { month: 'short', day: 'numeric' }).format(at);
 }
 
-/** "Nov 27, 10:15 AM". */
+/** Returns "Nov 27, 10:15 AM". */
 export function formatMinute(at: number): string {
   const parts = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
   return new Intl.DateTimeFormat(vscode.env.language, parts).format(at);
 }
 
-/** A `YYYY-MM-DD` day with its year. */
+/** `day` is `YYYY-MM-DD`. */
 export function formatDate(day: string): string {
   return new Intl.DateTimeFormat(vscode.env.language, { dateStyle: 'long' }).format(
     Date.parse(`${day}T00:00`),
   );
 }
 
-/** "A, B, C", in Japanese "A、B、C". */
+/** Returns "A, B, C", or "A、B、C" in Japanese. */
 export function formatList(names: Iterable<string>): string {
   return new Intl.ListFormat(vscode.env.language, { style: 'narrow' }).format(names);
 }
@@ -107,14 +107,13 @@ export function moreLabel(count: number): string {
   return t('… and {0} more', formatNumber(count));
 }
 
-/** The first ten lines, and how many more there are of `total`. */
+/** Adds how many of `total` lines follow the first ten. */
 export function firstLines(lines: readonly string[], total = lines.length): string {
   const shown = lines.slice(0, 10);
   const more = total - shown.length;
   return [...shown, ...(more > 0 ? [moreLabel(more)] : [])].join('\n');
 }
 
-/** A label that begins a row or a heading. */
 export function capitalized(label: string): string {
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }

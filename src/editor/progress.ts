@@ -4,7 +4,7 @@ import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
 import { plainLine } from './showMessage.ts';
 
-/** Shows a progress notification, by default a cancellable one; `report` shows the current step. */
+/** The notification can be canceled by default. `report` shows the current step. */
 export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
@@ -22,13 +22,10 @@ export function withProgress<T>(
   });
 }
 
-/** What a user waits for without a word. */
+/** The user sees no progress for this long. */
 const maxSilentMs = 500;
 
-/**
- * Like `withProgress` for what is usually quick: shows nothing until it takes a while. Cancelled,
- * it throws an `AbortError`.
- */
+/** Shows progress only after `maxSilentMs`. Throws an `AbortError` if the user cancels. */
 export async function withLateProgress<T>(
   title: string,
   work: (signal: AbortSignal) => Promise<T>,

@@ -5,13 +5,16 @@ import { archiveTypeSchema, identifierSchema, languageSchema } from '../core/api
 import { AssessmentError } from '../core/errors.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
 
-/** Where runs go; the base URL is normalized. */
+/** The base URL is normalized. */
 export interface Destination {
   readonly baseUrl: string;
   readonly organizationId: string;
 }
 
-/** Undefined while a setting is empty. Throws `badSetting` or `insecureUrl` for an unusable URL. */
+/**
+ * Returns undefined while a setting is empty. Throws `badSetting` or `insecureUrl` for an unusable
+ * URL.
+ */
 export function readDestination(): Destination | undefined {
   const { baseUrl, organizationId } = readRawDestination();
   return baseUrl === '' || organizationId === ''
@@ -25,8 +28,8 @@ export function readRawDestination(): Destination {
 }
 
 /**
- * Writes to the user's settings. Throws `badSetting` with VS Code's message if the file can't be
- * written, for example because of a syntax error.
+ * Throws `badSetting` with VS Code's message if the user's settings can't be written, for example
+ * because of a syntax error.
  */
 export async function writeDestination(destination: Destination): Promise<void> {
   const settings = vscode.workspace.getConfiguration('whitebox');
@@ -77,7 +80,7 @@ function excludeLists(settings: vscode.WorkspaceConfiguration): string[][] {
     .map((list) => checked('archive.exclude', z.array(z.string()), list));
 }
 
-/** True in a trusted workspace with a token command, even an invalid one. */
+/** An invalid command counts, too. */
 export function hasTokenCommand(): boolean {
   const command = userValue('tokenCommand');
   return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
@@ -123,9 +126,8 @@ export function readDisplaySettings() {
 }
 
 /**
- * The user's value or the manifest's default, never a workspace's: such a setting decides where
- * code and tokens go, what is executed, or what is hidden. The manifest's scope says the same, but
- * an editor may ignore it.
+ * Never returns a workspace's value: such a setting decides where code and tokens go, what is
+ * executed, or what is hidden. The manifest's scope says the same, but an editor may ignore it.
  */
 function userValue(key: string): unknown {
   const found = inspected(key);

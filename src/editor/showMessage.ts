@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { visibleLine, visibleText } from '../core/visibleText.ts';
 
-/** A button that runs a command. */
 export interface MessageAction {
   readonly title: string;
   readonly command: string;
@@ -13,7 +12,7 @@ type Show = <T extends string | vscode.MessageItem>(
   ...buttons: readonly T[]
 ) => Thenable<T | undefined>;
 
-/** One signature for VS Code's overloads, which take strings or objects as buttons. */
+/** VS Code's overloads take strings or objects as buttons. This signature fits both. */
 const window: Readonly<Record<'showInformationMessage' | 'showWarningMessage' | 'showErrorMessage', Show>> =
   vscode.window;
 
@@ -39,7 +38,6 @@ export async function runAction({ command, arguments: args = [] }: MessageAction
   await vscode.commands.executeCommand(command, ...args);
 }
 
-/** Offers to open a text that was copied to the clipboard. */
 export async function offerText(message: string, content: string): Promise<void> {
   const show = vscode.l10n.t('Show');
   if ((await showInformation(message, show)) !== show) return;
@@ -49,16 +47,16 @@ export async function offerText(message: string, content: string): Promise<void>
 /** VS Code makes no links in the text of a dialog. */
 interface Question {
   readonly question: string;
-  /** One paragraph or several; false and empty ones are not shown. */
+  /** False and empty paragraphs are not shown. */
   readonly detail?: string | readonly (string | false | undefined)[];
   readonly icon?: 'info' | 'warning';
-  /** The label of the button that dismisses the dialog, by default “Cancel”. */
+  /** This button dismisses the dialog. It is “Cancel” by default. */
   readonly dismiss?: string;
 }
 
 /**
- * Enter gives the first answer. Undefined if the user dismisses the dialog. False answers are not
- * offered.
+ * Enter gives the first answer. False answers are not offered. Returns undefined if the user
+ * dismisses the dialog.
  */
 export async function askInDialog<T extends string>(
   { question, detail = '', icon = 'warning', dismiss }: Question,
@@ -81,10 +79,7 @@ export async function askInDialog<T extends string>(
   return titles.find((title) => title === chosen?.title);
 }
 
-/**
- * One line that is safe in a notification, where VS Code would make `[x](command:…)` a link that
- * runs the command.
- */
+/** In a notification, VS Code would make `[x](command:…)` a link that runs the command. */
 export function plainLine(text: string): string {
   return visibleLine(text).replaceAll('](', ']\u2060(');
 }

@@ -5,7 +5,10 @@ import type { ReportStrings } from '../../src/core/report/protocol.ts';
 import type { Clean } from './render.ts';
 
 const copiedShownMs = 2_000;
-/** Longer code, and code with longer lines, is not coloured: a grammar's time is not bounded. */
+/**
+ * Longer code, and code with longer lines, is not coloured, because a grammar's time is not
+ * bounded.
+ */
 const maxChars = 10_000;
 const maxLineChars = 500;
 
@@ -58,7 +61,7 @@ export class BlockFinisher {
   }
 }
 
-/** Copies the code of the button's block. Shows the outcome on the button and returns it. */
+/** Shows the outcome on the button and returns it. */
 export async function copyCode(button: HTMLElement, strings: ReportStrings): Promise<string> {
   const code = button.closest('.code')?.querySelector('pre');
   let outcome = strings.copied;
@@ -74,7 +77,7 @@ export async function copyCode(button: HTMLElement, strings: ReportStrings): Pro
   return outcome;
 }
 
-/** HTML whose only markup is `hljs-*` spans. */
+/** Returns HTML whose only markup is `hljs-*` spans. */
 function highlight(code: string, language: string): string | undefined {
   if (!hljs.getLanguage(language) || code.length > maxChars) return undefined;
   if (code.split('\n').some((line) => line.length > maxLineChars)) return undefined;

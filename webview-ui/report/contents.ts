@@ -1,6 +1,6 @@
 import { element } from './element.ts';
 
-/** Entries shown during rendering: a longer list would cost time in every frame. */
+/** Rendering shows no more entries, because a longer list would cost time in every frame. */
 const maxEarlyEntries = 200;
 const headings = 'h1, h2, h3, h4, h5, h6';
 
@@ -8,12 +8,12 @@ export type Contents = ReturnType<typeof createContents>;
 
 export function createContents(label: string, sectionCount: number) {
   const list = element('ol');
-  /** Headings by the links that lead to them. */
+  /** The keys are the links that lead to the headings. */
   const targets = new Map<HTMLElement, HTMLElement>();
   const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
   const toggle = element('summary', { id: 'contents-label' }, label);
   const details = element('details', {}, toggle, list);
-  // Open if there is room beside the text. report.css has the same width.
+  // The list is open if there is room beside the text. report.css has the same width.
   const wide = matchMedia('(min-width: 64rem)');
   const unfold = (): void => void (details.open = wide.matches);
   wide.addEventListener('change', unfold);
@@ -40,7 +40,7 @@ export function createContents(label: string, sectionCount: number) {
     nav,
     targets,
     dispose: (): void => wide.removeEventListener('change', unfold),
-    /** Adds a part's headings of levels 1 to 3. Parts can come in any order. */
+    /** Parts can come in any order. */
     add(section: number, part: ParentNode): void {
       for (const heading of part.querySelectorAll<HTMLElement>('h1, h2, h3')) {
         const text = heading.textContent.trim();
@@ -85,7 +85,7 @@ export function findJumpTargets(root: ParentNode): (fragment: string) => HTMLEle
   return (fragment) => targets.get(withoutEscapes(fragment).toLowerCase());
 }
 
-/** Decodes percent escapes; text with invalid escapes is returned unchanged. */
+/** Returns text with invalid escapes unchanged. */
 export function withoutEscapes(url: string): string {
   try {
     return decodeURIComponent(url);

@@ -4,8 +4,8 @@ const cjk =
   '[\\u{E0100}-\\u{E01EF}\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\u3001-\\u33FF\\uFE30-\\uFE4F\\uFF01-\\uFFE6]';
 
 /**
- * For runs of a mark, as marked has them: the number of the group that matches tells whether a run
- * opens, closes, or both.
+ * These patterns are for runs of a mark, as marked has them. The number of the group that matches
+ * tells whether a run opens, closes, or does both.
  */
 function patternsOf(delimiter: string, run: string) {
   const punctuation = `(?![~${delimiter}]|${cjk})[\\p{P}\\p{S}]`;
@@ -28,7 +28,7 @@ function patternsOf(delimiter: string, run: string) {
 const usualPatterns = Lexer.rules.inline.gfm;
 const stars = patternsOf('*', '\\*+');
 const tildes = patternsOf('~', '~~?');
-/** A star between double underscores, which marked leaves to them. */
+/** Matches a star between double underscores, which marked leaves to them. */
 const starInUnderscores = '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)';
 
 const afterUnderscores = '(?:((?![~_])[\\p{P}\\p{S}])|([^\\s_]))?';
@@ -46,8 +46,8 @@ export const cjkPatterns: typeof usualPatterns = {
   delLDelim: new RegExp(tildes.first, 'u'),
   delRDelim: new RegExp(`^${tildes.later}`, 'gu'),
   /**
-   * Matches the character before a run; of one beyond the basic plane, marked gives only the second
-   * half.
+   * Matches the character before a run. If it is beyond the basic plane, marked gives only its
+   * second half.
    */
   punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk}|\\p{Cs})`, 'u'),
 };

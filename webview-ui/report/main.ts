@@ -20,7 +20,7 @@ declare function acquireVsCodeApi(): {
 
 declare global {
   interface Window {
-    /** Not standard, so the DOM's types lack it. */
+    /** This function isn't standard, so the DOM's types lack it. */
     find(...options: unknown[]): boolean;
   }
 }

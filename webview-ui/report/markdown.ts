@@ -13,7 +13,7 @@ export const allowedTags: ReadonlySet<string> = new Set(
 
 /** Deeper quotes and lists stay as written. */
 const maxDepth = 24;
-/** For raw HTML: its parser is quadratic in the depth of unclosed elements. */
+/** The parser of raw HTML is quadratic in the depth of unclosed elements. */
 const maxHtmlDepth = 64;
 const neverNested: ReadonlySet<string> = new Set(
   'br hr wbr p li dt dd tr td th thead tbody tfoot rt rp'.split(' '),
@@ -22,26 +22,28 @@ const neverNested: ReadonlySet<string> = new Set(
 const maxInlineChars = 16_000;
 const maxCells = 20_000;
 
-/** A line with a bar above a line of dashes. */
+/** Matches a line with a bar above a line of dashes. */
 const tableStart = /^[^|\n]*\|[^\n]*\n[ \t]{0,3}[|:-][-:| \t]*(?:\n|$)/;
 const comment = /<!--[^]*?-->/g;
 const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)(>?)/gi;
-/** Removed before parsing: the content security policy would log each one in the console. */
+/**
+ * Styles are removed before parsing: the content security policy would log each one in the console.
+ */
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
-/** At the start of a report, for the tools that publish it. */
+/** Tools that publish a report read this at its start. */
 const frontMatter = /^---[ \t]*\r?\n(?=[^\s#-][^\n:]*:\s)([^]{0,16000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
-/** The first line of a quote that GitHub shows as an alert. */
+/** GitHub shows a quote that starts with this line as an alert. */
 const alertStart = /^<p>\[!(note|tip|important|warning|caution)\][ \t]*(?:<br>)?(?:\n|(?=<\/p>))/i;
 const footnoteReference = /^\[\^([^\]\s]{1,100})\]/;
-/** Indented lines, also after blank ones, and lines that go on with a paragraph. */
+/** Matches indented lines, also after blank ones, and lines that continue a paragraph. */
 const footnoteLines =
   /^[^\n]*(?:\n(?:[ \t]*\n)*(?: {4}|\t)[ \t]*\S[^\n]*|\n(?! {0,3}(?:\[\^|[#>|<`~]|[-+*][ \t]|\d{1,9}[.)][ \t]))[ \t]*\S[^\n]*)*\n?/;
 
 interface MarkdownReport {
   readonly sections: readonly Section[];
-  /** The untrusted HTML of a section that is not shown as text. */
+  /** Returns untrusted HTML. Must not be called for a section that is shown as text. */
   html(section: Section): string;
 }
 
@@ -55,7 +57,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   const options: MarkedOptions = { ...getDefaults(), gfm: true };
   const footnotes = readFootnotes(footnoteLabels);
   const extensions = { ...footnotes, childTokens: {}, block: [largeTable, ...footnotes.block] };
-  // It has no prototype: a definition may have the name of any property.
+  // `links` has no prototype, because a definition may have the name of any property.
   const { links } = new Lexer(options).tokens;
   const createLexer = (): Lexer => {
     const tokenizer = new BoundedTokenizer();
@@ -69,7 +71,8 @@ export function readMarkdown(markdown: string): MarkdownReport {
   return {
     sections,
     html(section) {
-      // Once, for all sections: a definition counts wherever it is, also in a list or a quote.
+      // Definitions are read once for all sections: they count wherever they are, also in a list or
+      // a quote.
       for (const each of defining.splice(0)) createLexer().blockTokens(each.source);
       const tokens = createLexer().lex(section.source);
       return Parser.parse(tokens, { ...options, extensions, renderer: new ReportRenderer() });
@@ -78,8 +81,8 @@ export function readMarkdown(markdown: string): MarkdownReport {
 }
 
 /**
- * The entries of YAML as rows, with what is nested in them as written. The HTML ends at a blank
- * line.
+ * Each entry of the YAML is a row. What is nested in an entry is shown as written. The HTML ends at
+ * a blank line.
  */
 function toTable(yaml: string): string {
   const entries = yaml.split(/\r?\n(?=[^\s#-])/).map((entry) => /^([^:]*)(?::\s*)?([^]*)$/.exec(entry) ?? []);
@@ -199,7 +202,7 @@ class ReportRenderer extends Renderer {
       });
   }
 
-  /** Of a picture, only the image is rendered. */
+  /** Only the image of a picture is rendered. */
   #isOfPicture(name: string, closes: boolean, attributes: string): boolean {
     if ((name !== 'picture' && name !== 'source') || handler.test(attributes)) return false;
     const isInside = this.#isInPicture;

@@ -10,11 +10,11 @@ interface RenderContext {
   readonly clean: Clean;
   readonly locations: LocationLinks;
   readonly strings: ReportStrings;
-  /** How many levels the headings of the report move down. */
+  /** The headings of the report move down by this many levels. */
   readonly depth: number;
 }
 
-/** Turns untrusted HTML of a report into nodes that are safe and usable by keyboard. */
+/** The nodes are safe and usable by keyboard. */
 export function renderPart(html: string, context: RenderContext): DocumentFragment {
   const part = context.clean(html);
   for (const link of part.querySelectorAll('a')) finishLink(link, context);
@@ -111,7 +111,7 @@ function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
 }
 
 interface LocationLinks {
-  /** Finding index by `path:line`. */
+  /** The keys are `path:line`. */
   readonly indexes: ReadonlyMap<string, number>;
   readonly tooltip: string;
 }
@@ -188,17 +188,14 @@ function formatSize(bytes: number): string {
   return new Intl.NumberFormat(document.documentElement.lang, format).format(bytes / 1000 ** power);
 }
 
-/** Attributes for this script. A report that contains them gains nothing. */
+/** This script sets these attributes. A report that contains them gains nothing. */
 const scriptAttributes = ['alert', 'anchor', 'check', 'footnote', 'image', 'language', 'to'].map(
   (name) => `data-${name}`,
 );
 
 const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true } as const;
 
-/**
- * Turns untrusted HTML into nodes that can't run, load or navigate: URLs, names, classes and styles
- * are removed.
- */
+/** The nodes can't run, load, or navigate: URLs, names, classes, and styles are removed. */
 export type Clean = (html: string) => DocumentFragment;
 
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {

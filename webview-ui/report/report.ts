@@ -9,16 +9,16 @@ import { renderSummary } from './summary.ts';
 import { renderTrend } from './trend.ts';
 
 const firstSliceMs = 16;
-/** The least work between frames: a busy page makes progress, too. */
+/** A slice has at least this much time, so that a busy page makes progress, too. */
 const minSliceMs = 8;
 const maxWaitMs = 100;
-/** Estimates a section's height before its layout; only the scroll bar depends on it. */
+/** These estimate a section's height before its layout. Only the scroll bar depends on it. */
 const charsPerLine = 30;
 const lineHeightEm = 2;
 /** A part has a heading of level 2, so the headings inside move down. */
 const partDepth = 2;
 
-/** The first visible section, and how many of its pixels are above the screen. */
+/** `section` is the first visible section, with `offsetPx` of its pixels above the screen. */
 export interface Position {
   readonly section: number;
   readonly offsetPx: number;
@@ -27,8 +27,8 @@ export interface Position {
 export type ShownReport = ReturnType<typeof showReport>;
 
 /**
- * Shows a report in `root`. Renders what the reader sees first at once, and the rest between
- * frames, so the window never freezes.
+ * Renders what the reader sees first at once, and the rest between frames, so the window never
+ * freezes.
  */
 export function showReport(
   root: HTMLElement,
@@ -112,7 +112,7 @@ export function showReport(
 
   return {
     position: () => findPosition(sections),
-    /** The whole report as HTML to save, when it is complete. */
+    /** Returns the report as HTML to save, once it is complete. */
     html: async (): Promise<string> => {
       await rendered;
       return runInSlices(save(), 0, disposal.signal);
@@ -125,7 +125,7 @@ export function showReport(
   };
 }
 
-/** From the reader's position to the end, then the beginning. */
+/** Goes from the reader's position to the end, then through the beginning. */
 function* readingOrder(count: number, from: number): Generator<number> {
   const first = Math.min(from, count - 1);
   for (let index = first; index < count; index++) yield index;

@@ -23,19 +23,17 @@ export const footnoteStart = /^ {0,3}\[\^([^\]\s]{1,100})\]:/;
 
 export interface Section {
   readonly source: string;
-  /** True if it is too long to parse, and is shown as written. */
+  /** Is true if the section is too long to parse and is shown as written. */
   readonly isText: boolean;
 }
 
 interface ReportSource {
   readonly sections: readonly Section[];
-  /** Of all sections, in lower case. */
+  /** Has the labels of all sections, in lower case. */
   readonly footnoteLabels: ReadonlySet<string>;
 }
 
-/**
- * The content of a fence that the whole report is in, as language models write it; else the report.
- */
+/** Returns the content of a fence around the whole report, as language models write it. */
 export function withoutFence(markdown: string): string {
   const whole = markdown.trim();
   const [firstEnd, lastStart] = [whole.indexOf('\n'), whole.lastIndexOf('\n') + 1];
@@ -45,7 +43,7 @@ export function withoutFence(markdown: string): string {
   if (opening === undefined || !/^(?:markdown|md|gfm)?$/i.test(language)) return markdown;
   if (!closes(whole.slice(lastStart), opening)) return markdown;
   const content = whole.slice(firstEnd + 1, Math.max(firstEnd + 1, lastStart));
-  // A bare fence would end it, unless it is about Markdown: then it may begin a code block.
+  // A bare fence ends the content, but one about Markdown may contain code blocks.
   let inner: string | undefined;
   for (const line of content.split('\n')) {
     const fence = fenceStart.exec(line)?.[1];
@@ -62,7 +60,7 @@ function closes(line: string, opening: string): boolean {
   return fence.startsWith(opening) && fence === fence.charAt(0).repeat(fence.length);
 }
 
-/** In a link, a definition, or an attribute. */
+/** Matches in a link, a definition, or an attribute. */
 const pictureData =
   /(\]\(\s*<?|\]:\s*<?|\b(?:src|srcset|href)\s*=\s*)("data:image\/[^"]*"|'data:image\/[^']*'|data:image\/[^\s"'<>)]*)/gi;
 const dataStart = /^data:(image\/[\w.+-]+)((?:;[\w.=+-]+)*),/i;
@@ -79,7 +77,7 @@ export function withoutPictureData(markdown: string): string {
   });
 }
 
-/** What a data URL of a picture holds; undefined for another URL. */
+/** Returns undefined for a URL that is not a picture's data. */
 export function pictureIn(url: string): { readonly type: string; readonly bytes: number } | undefined {
   const [start = '', type, parameters = ''] = dataStart.exec(url) ?? [];
   if (type === undefined) return undefined;
@@ -198,11 +196,12 @@ function hasLongRun(line: string): boolean {
   return false;
 }
 
-/** A code fence or HTML block, in which blank lines and headings have no meaning. */
+/** Blank lines and headings have no meaning in a code fence or HTML block. */
 interface OpenBlock {
   readonly end: RegExp;
   /**
-   * True in a list item: the block ends with the list, at a line that starts in the first column.
+   * Is true in a list item: the block ends with the list, at a line that starts in the first
+   * column.
    */
   readonly endsAtFlush: boolean;
 }

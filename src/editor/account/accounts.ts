@@ -18,7 +18,7 @@ import { visibleLine } from '../../core/visibleText.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { type Destination, hasTokenCommand, readDestination, readTokenCommand } from '../settings.ts';
 
-/** Of the account in the settings; `unavailable` while the secret storage fails. */
+/** `unavailable` means that the secret storage fails. */
 export type SignInState = 'signedIn' | 'signedOut' | 'unavailable';
 
 interface ClientDeps {
@@ -45,7 +45,7 @@ export class Accounts {
 
   readonly onDidChangeState = this.#changed.event;
 
-  /** As last found by `findState`; undefined before. */
+  /** Is undefined until the first `findState`. */
   get state(): SignInState | undefined {
     return this.#state;
   }
@@ -78,10 +78,7 @@ export class Accounts {
     return this.#state;
   }
 
-  /**
-   * Reserves an upload, as an assessment does first, and cancels it; by default with the stored
-   * token.
-   */
+  /** Reserves an upload and cancels it, by default with the stored token. */
   async check(
     destination: Destination,
     { token, signal }: { token?: string; signal?: AbortSignal },
@@ -94,13 +91,14 @@ export class Accounts {
     try {
       ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
     } catch (error) {
-      // The service answers this only to a valid token and organization, a proxy's page to any.
+      // The service answers this only if token and organization are valid. A proxy's page proves
+      // nothing.
       const { kind, data } = knownError(error);
       if (kind === 'capacity' && data.isPage !== true) return;
       throw error;
     }
     try {
-      // Not cancellable. Its failure does not fail the check.
+      // The check has passed, even if the upload can't be canceled.
       await client.cancelUpload(fileId);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
@@ -115,7 +113,7 @@ export class Accounts {
     await this.#secrets.store(keyOf(destination), token);
   }
 
-  /** The accounts with a stored token other than that in the settings. */
+  /** Omits the account in the settings. */
   async others(): Promise<readonly Destination[]> {
     const destination = currentDestination();
     const current = destination && keyOf(destination);
@@ -125,7 +123,9 @@ export class Accounts {
     });
   }
 
-  /** The passwords of applications, in the same storage, stay. False if there are no tokens. */
+  /**
+   * Keeps the passwords of applications in the same storage. Returns false if there are no tokens.
+   */
   async deleteAll(): Promise<boolean> {
     const tokens = (await this.#secrets.keys()).filter((key) => readTokenKey(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);
@@ -162,7 +162,7 @@ export function followSignIn(
     if (failures > 0) retry = setTimeout(refresh, backoff(failures, random()));
   };
   const refresh = (): void => {
-    // One at a time: the latest state is set last.
+    // The calls run one at a time, so the latest state is set last.
     last = last.then(setContext, setContext);
     inBackground(last, log);
   };
@@ -196,7 +196,6 @@ function tokenCommandFor(destination: Destination): (() => Promise<string>) | un
   return async () => runTokenCommand(readTokenCommand());
 }
 
-/** Undefined if the settings are unset or unusable. */
 export function currentDestination(): Destination | undefined {
   try {
     return readDestination();

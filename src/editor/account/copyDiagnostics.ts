@@ -18,14 +18,14 @@ const t = vscode.l10n.t;
 
 const maxLines = 50;
 const maxLineLength = 1_000;
-/** Longer than what is shown: half a name could not be masked. */
+/** Lines are kept longer than they are shown, because half a name can't be masked. */
 const maxKeptLength = 4_000;
 const maxCheckMs = 30_000;
 
-/** The log of the extension; its last lines are also in memory, since VS Code returns none. */
+/** Keeps the last lines in memory, because VS Code returns no lines of a log. */
 export interface RecentLog extends Logger, Disposable {
   show(): void;
-  /** Oldest first; only lines that the log shows at its level. */
+  /** Returns the oldest line first, and only lines that the log shows at its level. */
   lines(): readonly string[];
 }
 
@@ -61,10 +61,8 @@ interface Setting {
   readonly enum?: readonly string[];
 }
 
-/** By key. */
 export type SettingList = Readonly<Record<string, Setting>>;
 
-/** Settings of VS Code that decide how requests are sent. */
 const networkSettings: SettingList = {
   'http.proxy': {},
   'http.proxySupport': { enum: ['off', 'on', 'fallback', 'override'] },
@@ -82,10 +80,7 @@ interface DiagnosticsDeps {
   readonly settings: SettingList;
 }
 
-/**
- * Opens the diagnostics in an editor, where a user reads and shortens them. Copies them only after
- * that.
- */
+/** Opens the diagnostics in an editor first, where the user can read and shorten them. */
 export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   const content = await withProgress(t('Collecting diagnostics…'), (_report, signal) =>
     diagnosticsOf(deps, signal),
@@ -102,7 +97,7 @@ export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   void showInformation(t('The diagnostics were copied.'));
 }
 
-/** In English in every language, because the people who fix the extension read it. */
+/** The text is English in every language, because the people who fix the extension read it. */
 async function diagnosticsOf(deps: DiagnosticsDeps, signal: AbortSignal): Promise<string> {
   const { runs, log, settings, secretWorkerFile } = deps;
   const service = await reachability(deps.accounts, signal);
@@ -135,7 +130,7 @@ function versions(version: string): string[] {
   ];
 }
 
-/** Free text, such as an organization ID, a URL, or a path, is only said to be set. */
+/** Free text, such as an organization ID, a URL, or a path, is listed only as set. */
 function changedSettings(settings: SettingList): string[] {
   const scopes = [undefined, ...(vscode.workspace.workspaceFolders ?? [])];
   return Object.entries(settings).flatMap(([key, setting]) => {
@@ -182,7 +177,6 @@ function countStates(runs: readonly Run[]): string[] {
   return [...byState].map(([state, of]) => `${state}: ${String(of.length)}`).sort();
 }
 
-/** What log lines may name. */
 function privateNames(runs: readonly Run[]): PrivateNames {
   const current = currentDestination();
   const ofRuns = new Set(runs.flatMap(({ targets }) => targets.map(({ folder }) => folder)));

@@ -15,8 +15,7 @@ import type { Accounts } from './accounts.ts';
 const t = vscode.l10n.t;
 
 /**
- * Asks for base URL, organization and token, checks them with the service and stores them. For the
- * `account` of a run, asks only for the token. False if the user cancels.
+ * Asks only for the token if the `account` of a run is given. Returns false if the user cancels.
  */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
   let entered: Destination = readRawDestination();
@@ -30,7 +29,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       const title = t('Checking the sign-in with {0}…', origin);
       await withProgress(title, async (_report, signal) => {
         await accounts.check(destination, { token, signal });
-        // Before the settings: an error in their file must not lose the token.
+        // The token is saved first, so that an error in the settings file doesn't lose it.
         await accounts.save(destination, token);
       });
     } catch (error) {
@@ -46,10 +45,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
   }
 }
 
-/**
- * Signs in to the account of a run; an imported run has none, so the account in the settings is
- * used.
- */
+/** An imported run has no account, so the account in the settings is used. */
 export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
   return signIn(accounts, run?.state === 'imported' ? undefined : run);
 }
@@ -169,7 +165,7 @@ function ask(
   });
 }
 
-/** The first step answers. VS Code 1.108 opens a different walkthrough if a step is named. */
+/** No step is named, because VS Code 1.108 then opens a different walkthrough. */
 async function showHelp(): Promise<void> {
   const walkthrough = `${extensionId}#whitebox.gettingStarted`;
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough);
@@ -184,7 +180,6 @@ function messageOf(read: () => unknown): string | undefined {
   }
 }
 
-/** Asks first if tokens of other accounts than that in the settings are saved. */
 export async function signOut(accounts: Accounts): Promise<void> {
   const others = await accounts.others();
   if (others.length > 0) {

@@ -23,7 +23,7 @@ const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   tls: 'certificate',
   badResponse: 'service',
   redirected: 'service',
-  notFound: 'service', // also the answer to a wrong path of the base URL, before the token is checked
+  notFound: 'service', // The service also answers this for a wrong path in the base URL.
   serverError: 'service',
   rateLimited: 'service',
   rejected: 'service',
@@ -37,7 +37,7 @@ const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   forbidden: 'organization',
 };
 
-/** Undefined where the failure says nothing of the connection. */
+/** Returns undefined if the failure says nothing about the connection. */
 export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
   return parts[kind];
 }

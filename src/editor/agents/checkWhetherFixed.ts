@@ -20,10 +20,7 @@ const maxSentChars = 20_000;
 const maxMaskedChars = 10 * maxSentChars;
 const maxComparisonMs = 100;
 
-/**
- * Asks an agent whether the cause of a finding is gone: writes the question into the chat, where a
- * user sends it, else to the clipboard.
- */
+/** Writes a question into the chat, where the user sends it, or copies it to the clipboard. */
 export async function checkWhetherFixed(
   shown: DetailedFinding,
   deps: TextSources & { readonly secretWorkerFile: string },

@@ -20,12 +20,12 @@ const t = vscode.l10n.t;
 
 export interface McpFiles {
   readonly bundled: string;
-  /** Configurations name this copy in `storage`, which survives an update of the extension. */
+  /** Configurations name this copy in `storage`. It survives updates of the extension. */
   readonly copy: string;
   readonly storage: string;
 }
 
-/** After an update of the extension, updates an existing copy of the server. */
+/** Updates an existing copy of the server after an update of the extension. */
 export function keepMcpServer(
   { extensionPath, globalStorageUri }: vscode.ExtensionContext,
   log: Logger,
@@ -36,9 +36,6 @@ export function keepMcpServer(
   return files;
 }
 
-/**
- * Copies a configuration with which an agent outside VS Code starts the MCP server for a folder.
- */
 export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles): Promise<void> {
   const title = t('Copy MCP Configuration');
   const picked = await pickFolder(t('Choose the folder whose findings the agent may read'));
@@ -68,12 +65,12 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
   await offerText(message, configuration);
 }
 
-/** The target of the server's build. */
+/** The server's build requires this version. */
 const minNodeVersion = 22;
 
 /**
- * Node from the path if it is new enough, by its full path, since an agent may have another path;
- * else VS Code's own program as Node.
+ * Returns the full path of Node, since an agent may have another PATH. If Node is missing or too
+ * old, returns VS Code's own program, which can run as Node.
  */
 async function findRuntime(): Promise<McpRuntime> {
   try {

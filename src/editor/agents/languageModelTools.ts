@@ -30,9 +30,9 @@ interface ToolDeps {
 
 type Tool = vscode.LanguageModelTool<object>;
 
-/** The tools that language models may call, by name. Their answers are in English. */
+/** The tools answer in English. */
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
-  /** So that a model does not hear that there are no findings while they are being read. */
+  /** Otherwise a model could hear that there are no findings while they are being read. */
   const whenRead = async (): Promise<void> => {
     if (findings.reading().length === 0) return;
     try {
@@ -53,7 +53,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
     branch,
     clock,
   });
-  /** The finding that a model names, and its decision. The model reads the message of an error. */
+  /** The model reads the message of an error. */
   const toDecision = async (input: unknown) => {
     if (!vscode.workspace.isTrusted)
       throw new Error(

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { onDisk, readIfThere, writeFileAtomic } from '../../core/files.ts';
 
-/** Agents with a known configuration format; `file` is the user's configuration for all folders. */
+/** `file` is the user's configuration for all folders. */
 export const mcpClients = [
   { client: 'Claude Code', file: '~/.claude.json', format: 'json' },
   { client: 'Codex', file: '~/.codex/config.toml', format: 'toml' },
@@ -18,14 +18,11 @@ export interface McpRuntime {
 export interface McpArguments {
   readonly server: string;
   readonly folder: string;
-  /** The extension's folder in global storage. */
+  /** This is the extension's folder in global storage. */
   readonly storage: string;
 }
 
-/**
- * Configures an agent to start the MCP server for a folder: JSON as most agents take it, or Codex's
- * TOML.
- */
+/** Most agents take JSON; Codex takes TOML. */
 export function toMcpConfiguration(
   format: 'json' | 'toml',
   { command, env }: McpRuntime,

@@ -31,10 +31,7 @@ export type ConfirmDeps = BlackboxDeps & {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 };
 
-/**
- * Tests one pair of a live application for a finding in code. After an earlier test, offers its
- * result, an answer to it, and another test.
- */
+/** After an earlier test of the finding, offers its result, an answer to it, and another test. */
 export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
   const [last] = await deps.findings.confirmationsOf(shown);
   if (last === undefined) await testNewPair(shown, deps);

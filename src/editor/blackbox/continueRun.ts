@@ -27,10 +27,7 @@ import { showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
-/**
- * Continues a run with the input in its journal, its chosen pairs, and credit limits that are asked
- * for.
- */
+/** Uses the input in the journal and the chosen pairs, and asks for credit limits. */
 export async function continueRun(
   continuation: Continuation,
   chosen: Run | undefined,
@@ -42,7 +39,7 @@ export async function continueRun(
   if (run === undefined || runId === undefined) return;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
-    // By a key or a link: menus show the command only where it is allowed.
+    // Keys and links also run this, but menus show the command only where it is allowed.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
     await showInformation(why, showRuns());
     return;
@@ -119,10 +116,7 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-/**
- * The run's own request; for a run that was started elsewhere, the one in a target file that a user
- * chooses.
- */
+/** A run that was started elsewhere has no request, so the user chooses a target file. */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,
@@ -161,16 +155,13 @@ async function sourceOf(
   };
 }
 
-/** Undefined for a file that is missing or has problems. */
+/** Returns undefined for a file that is missing or has problems. */
 async function readQuietly(path: string): Promise<TargetFile | undefined> {
   const read = readTargetFile((await readIfThere(path)) ?? '');
   return 'file' in read ? read.file : undefined;
 }
 
-/**
- * The input without limits, pairs and `resume`; only a crawl has instructions outside
- * `authentication`.
- */
+/** Drops limits, pairs, and `resume`. Only a crawl has instructions outside `authentication`. */
 function inputToRepeat(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
   const { additional_instructions } = input;
   const isSent = workflow === 'blackbox-crawl' && additional_instructions !== undefined;

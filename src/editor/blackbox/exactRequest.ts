@@ -8,14 +8,14 @@ import { showInformation } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
-/** Exactly what a start sends, passwords apart. */
+/** A start sends exactly this, apart from passwords. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 
 export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/** Read-only documents for what a question has no room for. Only the latest one has content. */
+/** Shows what a question has no room for. Only the latest document has content. */
 export function provideRequests() {
   let latest = { path: '', text: '' };
   let lastChanges: string | undefined;
@@ -28,7 +28,6 @@ export function provideRequests() {
     await vscode.window.showTextDocument(await openDocument(vscode.Uri.from({ scheme, path: latest.path })));
   };
   return {
-    /** Opens the dispatch body of a run with its passwords hidden. */
     async show(plan: BlackboxPlan): Promise<void> {
       const passwords = (plan.input.authentication?.credentials ?? []).map(() => '••••');
       const body = workflows[plan.workflow].toRequest({ ...plan, targets: [] }, passwords);
@@ -38,16 +37,15 @@ export function provideRequests() {
       await show('changes.txt', changes);
       lastChanges = changes;
     },
-    /** True if these are the changes that were opened last. */
     hasShown: (changes: string): boolean => changes === lastChanges,
     dispose: () => void provider.dispose(),
   };
 }
 
-/** The document that a user opened instead of an answer. */
+/** The user opened this document instead of answering. */
 export type Reading = 'readingRequest' | 'readingChanges';
 
-/** True if a user returns to the confirmation after reading a document. */
+/** Returns true if the user returns to the confirmation. */
 export async function isReopened(reading: Reading): Promise<boolean> {
   const message =
     reading === 'readingRequest'

@@ -39,7 +39,7 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
   });
 }
 
-/** Says whether to choose a pair; undefined when the user cancels. */
+/** Says whether to choose a pair. It is undefined if the user cancels. */
 type Picks = ((pair: Pair) => boolean) | undefined;
 
 function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
@@ -50,10 +50,7 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
   return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }
 
-/**
- * Nothing is checked initially. Pairs with findings come first, even if there are none: after a
- * fix, they are tested again.
- */
+/** Nothing is checked initially. Pairs with findings come first, to be tested again after a fix. */
 async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
@@ -79,7 +76,6 @@ async function pickStates(
 interface PairGroup {
   readonly label: string;
   readonly has: (pair: Pair) => boolean;
-  /** Else it is offered if it has pairs. */
   readonly isAlwaysOffered?: boolean;
 }
 
@@ -107,8 +103,8 @@ async function pickGroups(
 }
 
 /**
- * What a click on checkboxes does, by a key: chooses the pairs of rows, or clears them if all are
- * chosen or gone.
+ * Does what a click on checkboxes does: chooses the pairs of rows, or clears them if all are chosen
+ * or gone.
  */
 export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   await view.choose(({ choice }) => {
@@ -119,10 +115,7 @@ export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/**
- * Asks for a priority and chooses the pairs of rows with it; of a feature, its chosen pairs, or all
- * if none is.
- */
+/** The priority of a feature applies to its chosen pairs, or to all if none is chosen. */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();
   if (shown === undefined || nodes.length === 0) return;

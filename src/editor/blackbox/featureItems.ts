@@ -15,19 +15,19 @@ export interface ShownFeatures {
   readonly list: FeatureList;
   readonly progress: ScanProgress;
   readonly choice: Choice;
-  /** The text that features have to contain; empty for all. */
+  /** Features have to contain this text. It is empty for all features. */
   readonly filter: string;
   readonly passing: readonly Feature[];
 }
 
-/** A row of the Features view; `gone` is a chosen name that no longer has a feature. */
+/** `gone` is a chosen name that no longer has a feature. */
 export type FeaturesNode =
   | { readonly kind: 'feature'; readonly feature: Feature }
   | { readonly kind: 'pair'; readonly pair: Pair }
   | { readonly kind: 'gone'; readonly name: string }
   | { readonly kind: 'more'; readonly count: number };
 
-/** The rows that a command gets from a menu or key: the selected ones, else the clicked one. */
+/** Returns the selected rows, or else the clicked one. */
 export function featureRows([clicked, selected]: readonly unknown[]): readonly FeaturesNode[] {
   const rows: readonly unknown[] = Array.isArray(selected) ? selected : [clicked];
   return rows.filter((row): row is FeaturesNode => typeof row === 'object' && row !== null && 'kind' in row);
@@ -42,7 +42,7 @@ export function pairStateLabel(state: PairState): string {
   }[state];
 }
 
-/** True for a crawl, which tests nothing: the view’s message says so for all pairs. */
+/** A crawl tests nothing. The view's message says so for all pairs. */
 export function isUntested({ run, progress }: ShownFeatures): boolean {
   return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }

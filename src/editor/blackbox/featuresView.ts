@@ -30,9 +30,7 @@ const t = vscode.l10n.t;
 
 export type FeaturesView = ReturnType<typeof createFeaturesView>;
 
-/**
- * Fills the Features view. It is hidden until a run is shown: by a command, or when its crawl ends.
- */
+/** The view is hidden until a run is shown, by a command or when its crawl ends. */
 export function createFeaturesView(
   lazy: LazyView<FeaturesNode>,
   { runs, attempt, parseWorkerFile }: { runs: RunStore; attempt: Attempt; parseWorkerFile: string },
@@ -65,7 +63,6 @@ export function createFeaturesView(
       }),
     );
   };
-  /** Changes which pairs are chosen, and saves the choice with the run. */
   const choose = async (change: (shown: ShownFeatures) => Choice): Promise<void> => {
     if (shown === undefined) return;
     const { run } = shown;
@@ -73,7 +70,7 @@ export function createFeaturesView(
     render({ ...shown, choice });
     const save = (): Promise<void> => writeChoice(runs.folderOf(run.id), choice);
     const saving = saved.then(save, save);
-    saved = saving; // a start that waits for it fails, too
+    saved = saving; // A start that waits for it fails, too.
     await saving;
   };
 
@@ -135,7 +132,7 @@ function isEndedCrawl({ workflow, state }: Run): boolean {
   return workflow === 'blackbox-crawl' && state === 'succeeded';
 }
 
-/** No pairs for a choice that can't be read. */
+/** If the choice can't be read, no pairs are chosen. */
 async function readUndamaged(folder: string): Promise<Choice | undefined> {
   try {
     return await readChoice(folder);
@@ -181,8 +178,8 @@ export function pairsBelow(node: FeaturesNode): readonly Pair[] {
 }
 
 /**
- * Writes the view's message and description; returns its state for `when` clauses. An empty view
- * has no message, which would hide its welcome.
+ * Returns the view's state for `when` clauses. An empty view has no message, because a message
+ * would hide its welcome.
  */
 function describeFeatures(
   view: vscode.TreeView<unknown>,
@@ -196,7 +193,7 @@ function describeFeatures(
   return state;
 }
 
-/** "58 of 374 pairs chosen", and that these are too many. */
+/** Returns "58 of 374 pairs chosen", and says if these are too many. */
 function countOf({ choice, list }: ShownFeatures): string {
   const count = formatNumber(countChosen(choice, list.features));
   const total = formatNumber(list.features.length * perspectives.length);

@@ -32,7 +32,7 @@ function problemOf(url: string): string | undefined {
   return problem && describeProblem(problem);
 }
 
-/** Without limits, spending has no end. */
+/** The file has limits, because spending would have no end without them. */
 function textFor(url: string): string {
   const file = {
     target_urls: [url],

@@ -30,9 +30,9 @@ import { describeChanges, documentOfChanges } from './whatChanged.ts';
 const t = vscode.l10n.t;
 
 /**
- * Asks for the passwords of a request that are neither saved nor entered, and adds them to
- * `entered`. A password of an earlier request is offered with what changed. Saves nothing: that is
- * for whoever starts the run (`PasswordStore.approve`).
+ * Asks for passwords that are neither saved nor entered, and adds them to `entered`. Offers the
+ * password of an earlier request with what changed. `PasswordStore.approve` saves them at the
+ * start.
  */
 export async function askForPasswords(
   request: PasswordRequest,
@@ -81,10 +81,7 @@ async function replacePassword(login: Login): Promise<PasswordAnswer> {
   return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
 }
 
-/**
- * Offers a saved password for a changed request. Too long changes have to be opened as a document
- * first.
- */
+/** Changes that are too long for the dialog have to be opened as a document first. */
 async function offerPassword(
   login: Login,
   password: string,
@@ -145,8 +142,8 @@ function nameOf({ id, role }: Login): string {
 }
 
 /**
- * Moves the passwords that a target file contains to the secret storage (the quick fix of such a
- * file), and saves the file without them. What is typed meanwhile stays, and is read again.
+ * Also saves the file without the passwords. What the user types meanwhile stays, and is read
+ * again.
  */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
@@ -158,7 +155,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
     const { text, passwords } = takePasswords(document.getText());
     const read = readTargetFile(text);
     if (!('file' in read)) {
-      // A password is saved for a request, and a file with other problems makes none.
+      // A password is saved for a request, and a file with other problems has no request.
       deps.diagnostics.refuse(document, read.problems);
       return;
     }
@@ -189,9 +186,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   await showWarning(message);
 }
 
-/**
- * Saves the passwords that are not the last in `moved`, and notes them: each request has its own.
- */
+/** Skips passwords that `moved` has. Each request has its own password. */
 async function saveNew(
   requests: readonly PasswordRequest[],
   taken: ReadonlyMap<number, string>,
@@ -215,10 +210,7 @@ interface ManageDeps {
   readonly diagnostics: Pick<TargetDiagnostics, 'refuse'>;
 }
 
-/**
- * Lists the saved passwords, those of a target file (by default the active editor's) first; sets
- * and deletes them.
- */
+/** Lists the passwords of a target file first, by default those of the active editor. */
 export async function managePasswords(
   targetFile: vscode.Uri | undefined,
   { passwords, diagnostics }: ManageDeps,
@@ -301,8 +293,7 @@ function hostsOf({ targets }: InputParts): string {
 }
 
 /**
- * The logins of a target file; `isKept` if the password is saved for one of its requests: the other
- * one takes it from there.
+ * If only one request has a saved password, the other one takes it from there, so `isKept` is true.
  */
 export async function loginsOfFile(
   requests: readonly PasswordRequest[],

@@ -39,14 +39,14 @@ export interface BlackboxDeps {
   readonly parseWorkerFile: string;
 }
 
-/** A blackbox run to start. Account, language and webhooks default to the settings. */
+/** Account, language, and webhooks default to the settings. */
 export interface BlackboxStart extends Pick<
   Assessment,
   'targetFile' | 'confirms' | 'label' | 'continuesOnePair'
 > {
   readonly workflow: BlackboxWorkflow;
   readonly input: ApplicationInput;
-  /** The workspace folder that the run stands under, absolute. */
+  /** The run is listed under this workspace folder. The path is absolute. */
   readonly folder: string;
   readonly account?: Destination | undefined;
   readonly language?: Run['language'] | undefined;
@@ -54,7 +54,7 @@ export interface BlackboxStart extends Pick<
   readonly remarks?: readonly string[];
 }
 
-/** Starts a crawl or an assessment from a target file, which a user picks where none is named. */
+/** Without a target file, the user picks one. */
 export async function startFromFile(
   workflow: BlackboxWorkflow,
   targetFile: vscode.Uri | undefined,
@@ -65,8 +65,8 @@ export async function startFromFile(
 }
 
 /**
- * Starts a failed run again that was never sent: from its current target file, or from its journal
- * if it continues another run.
+ * Retries a run that was never sent, from its current target file. A continuation is retried from
+ * its journal.
  */
 export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<void> {
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return;
@@ -81,7 +81,6 @@ export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Prom
   await startBlackbox(() => Promise.resolve({ ...inheritedFrom(run), ...about }), deps);
 }
 
-/** What a run inherits from the run that it continues or repeats. */
 export function inheritedFrom(
   run: Run,
 ): Pick<BlackboxStart, 'account' | 'folder' | 'targetFile' | 'language' | 'webhookEndpointIds'> {
@@ -89,10 +88,7 @@ export function inheritedFrom(
   return { account: run, folder: targets[0]?.folder ?? '', targetFile, language, webhookEndpointIds };
 }
 
-/**
- * Reads a start from a target file; undefined where the file has problems or a user refuses. Throws
- * `badTargetFile`.
- */
+/** Returns undefined if the file has problems or the user refuses. Throws `badTargetFile`. */
 export async function readStart(
   workflow: BlackboxWorkflow,
   uri: vscode.Uri,
@@ -114,9 +110,9 @@ export async function readStart(
 }
 
 /**
- * Every start of a blackbox run comes here: missing passwords, the start question, the dispatch. A
- * user can read the exact request, or all changes, first: nothing is sent then, and `read` is
- * called again when the user returns to the question. When the user cancels, nothing is saved.
+ * Every start of a blackbox run comes here. It asks for missing passwords, then whether to start,
+ * and dispatches. If the user reads the exact request or all changes first, nothing is sent, and
+ * `read` is called again when the user returns. If the user cancels, nothing is saved.
  */
 export async function startBlackbox(
   read: () => Promise<BlackboxStart | undefined>,
@@ -130,7 +126,7 @@ export async function startBlackbox(
   } while (reading !== undefined && (await isReopened(reading)));
 }
 
-/** The document that the user reads first, if any. */
+/** Returns the document that the user reads first, if any. */
 async function askAndLaunch(
   { account, remarks = [], ...start }: BlackboxStart,
   entered: EnteredPasswords,
@@ -141,8 +137,8 @@ async function askAndLaunch(
   const destination = account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const plan = toPlan(start, destination);
-  // Claimed before the questions: no second click and no other window starts a run on these targets
-  // meanwhile.
+  // The claim comes before the questions, so that no second click or window starts a run on the
+  // targets.
   const claim = await tracker.claim([applicationSubject(start.input)]);
   try {
     // Another window may have started a run before the claim.

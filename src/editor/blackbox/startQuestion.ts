@@ -13,10 +13,7 @@ import { describeChanges } from './whatChanged.ts';
 
 const t = vscode.l10n.t;
 
-/**
- * Asks whether to start, and shows what the run does, where and for how many credits. `runs` are
- * all runs, the newest first.
- */
+/** `runs` has all runs, the newest first. */
 export async function askToStart(
   plan: BlackboxPlan,
   runs: readonly Run[],
@@ -58,13 +55,10 @@ export async function askToStart(
   return choice === show ? 'readingRequest' : 'cancelled';
 }
 
-/** Characters; no host name of the Internet is longer. */
+/** No host name of the Internet is longer than this many characters. */
 const maxOriginLength = 300;
 
-/**
- * The origins of the targets, every new one by name; `areNew` if one of them is in no run of this
- * machine.
- */
+/** Every new origin is named. `areNew` is true if one of them is in no run of this machine. */
 function originLines(
   plan: BlackboxPlan,
   runs: readonly Run[],
@@ -142,10 +136,7 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   return lines;
 }
 
-/**
- * The last start from the same target file, if possible of the same workflow. A continuation isn't
- * started from the file.
- */
+/** Prefers a start of the same workflow. A continuation isn't started from the file. */
 function lastStart(
   { targetFile, workflow, input }: BlackboxPlan,
   runs: readonly Run[],
@@ -177,9 +168,7 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   return [changesLine, ...lines];
 }
 
-/**
- * The unfinished runs on one of the same origins: each spends credits, and they disturb each other.
- */
+/** Each unfinished run spends credits, and runs on the same origin disturb each other. */
 function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): string[] {
   const origins = new Set(target_urls.map(originOf));
   const live = runs.filter(
@@ -192,7 +181,6 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
   return [t('Runs in progress on the same targets:'), firstLines(lines)];
 }
 
-/** How the service treats an application that this machine has started no run of. */
 function firstTimeLines({ preference }: ApplicationInput): string[] {
   const ownership = t(
     'The service rejects applications whose ownership isn’t verified for your organization. VS Code can’t check this before the start.',

@@ -8,13 +8,12 @@ import { readDocument, targetFileSelector } from './targetFiles.ts';
 
 const t = vscode.l10n.t;
 
-/** A password, and parts of a file that may hide one. */
+/** These problems are a password, or parts of a file that may hide one. */
 const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
 /**
- * Shows the problems that `readTargetFile` finds at their lines, when a document is opened or
- * changed. Passwords, and what may hide one, are shown at once; all others after `refuse`, until
- * the text changes.
+ * Shows problems at their lines. Passwords, and what may hide one, are shown at once. All others
+ * are shown after `refuse`, until the text changes.
  */
 export class TargetDiagnostics {
   readonly #diagnostics = vscode.languages.createDiagnosticCollection('whitebox.blackbox');
@@ -45,7 +44,6 @@ export class TargetDiagnostics {
     this.#subscriptions.dispose();
   }
 
-  /** Shows all problems of a document, and the first one in a message that leads to it. */
   refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void {
     this.#refused.add(document);
     this.#update(document);

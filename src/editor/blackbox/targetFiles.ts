@@ -24,19 +24,12 @@ const everyTargetFile = `**/*${targetFileSuffix}`;
 
 export const targetFileSelector: vscode.DocumentFilter = { scheme: 'file', pattern: everyTargetFile };
 
-/**
- * True for a target file that runs can be started from: on disk, in a folder of a trusted
- * workspace.
- */
 export function isUsableTargetFile(uri: vscode.Uri): boolean {
   const isOnDisk = uri.scheme === 'file' && uri.path.endsWith(targetFileSuffix);
   return isOnDisk && vscode.workspace.isTrusted && vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
-/**
- * Picks among the target files of the workspace that searches include; the only one is not asked
- * about.
- */
+/** Offers the target files that searches include. Doesn't ask if there is only one. */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
   const search = vscode.workspace.findFiles(everyTargetFile, searchExcludes());
@@ -53,7 +46,6 @@ export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   return picked === undefined ? undefined : vscode.Uri.file(picked);
 }
 
-/** The enabled globs of `files.exclude` and `search.exclude`, as one. */
 function searchExcludes(): string {
   const settings = vscode.workspace.getConfiguration();
   const globs = ['files.exclude', 'search.exclude'].flatMap((key) =>
@@ -79,17 +71,17 @@ export function readDocument(document: vscode.TextDocument): ReturnType<typeof r
   return read;
 }
 
-/** Saves a target file and reads it. Where it has problems, shows them and returns undefined. */
+/** If the file has problems, shows them and returns undefined. */
 export async function readSaved(
   uri: vscode.Uri,
   diagnostics: { refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void },
 ): Promise<TargetFile | undefined> {
-  // Throws an error that names a missing file; VS Code's does not.
+  // This error names a missing file. VS Code's doesn't.
   await stat(uri.fsPath);
   const document = await openDocument(uri);
   if (document.isDirty && !(await saveDocument(document))) return undefined;
-  // From the disk: VS Code may not have noticed yet that another program has changed it, as a pull
-  // does.
+  // The disk is read, because VS Code may not have noticed yet that another program changed the
+  // file.
   const text = await readFile(uri.fsPath, 'utf8');
   const read = readTargetFile(text);
   if ('file' in read) return read.file;
@@ -97,10 +89,7 @@ export async function readSaved(
   return undefined;
 }
 
-/**
- * Checks a saved target file for secrets, unless the setting is off. False if there are some and
- * the user does not send them.
- */
+/** Returns false if there are suspected secrets and the user doesn't send them. */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
   const path = await realPath(uri.fsPath);
@@ -119,7 +108,6 @@ export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Pr
   return (await askInDialog({ question: t('Suspected secrets in the target file'), detail }, send)) === send;
 }
 
-/** The requests of a crawl and of an assessment from a target file. */
 export function requestsOf(
   file: TargetFile,
   targetFile: string,

@@ -10,10 +10,7 @@ import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from
 
 const t = vscode.l10n.t;
 
-/**
- * Shows code lenses on line 1 of target files: start buttons with credit limits, and passwords. No
- * lens shows text of the file.
- */
+/** Shows start buttons and passwords on line 1. No lens shows text of the file. */
 export function showTargetLenses({
   passwords,
   secrets,
@@ -42,7 +39,7 @@ export function showTargetLenses({
 
 const firstLine = new vscode.Range(0, 0, 0, 0);
 
-/** Gets its command later: the start buttons do not wait for the secret storage. */
+/** Gets its command later, so that the start buttons don't wait for the secret storage. */
 class PasswordsLens extends vscode.CodeLens {
   readonly file: TargetFile;
   readonly uri: vscode.Uri;
@@ -70,7 +67,7 @@ function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
   ];
 }
 
-/** The start of a file with problems has no limit. */
+/** The limit of a file with problems is undefined. */
 function titleWithLimit(start: string, limit: string | undefined): string {
   return limit === undefined ? start : t('{0} ({1})', start, limit);
 }

@@ -11,7 +11,7 @@ import { capitalized, firstLines } from '../formats.ts';
 
 const t = vscode.l10n.t;
 
-/** The changes of a request for a dialog. A long part is clipped, and `isWhole` is false then. */
+/** Clips a long part. Then `isWhole` is false. */
 export function describeChanges(changes: readonly PartChange[]): {
   readonly text: string;
   readonly isWhole: boolean;

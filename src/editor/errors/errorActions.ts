@@ -14,7 +14,6 @@ export type Message = readonly [message: string, ...actions: readonly MessageAct
 
 export type Messages<Kind extends string> = Readonly<Record<Kind, () => Message>>;
 
-/** Signs in to the account of the run, else to the one in the settings. */
 export function signInAgain(run?: Pick<Run, 'id'>): MessageAction {
   const title = t('Sign In…');
   return run === undefined
@@ -38,7 +37,7 @@ export function openFile(path = ''): MessageAction {
   return { title: t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
 }
 
-/** Opens a file in the text editor, even if a different editor is the default for its type. */
+/** The default editor for the file's type may be a different one. */
 export function openAsText(path = ''): MessageAction {
   const title = t('Open as Text');
   return { title, command: 'vscode.openWith', arguments: [vscode.Uri.file(path), 'default'] };
@@ -54,7 +53,7 @@ export function openSettingsFile(): MessageAction {
   return { title, command: 'workbench.action.openSettingsJson' };
 }
 
-/** Ends of sentences about failures: empty where VS Code tries again by itself. */
+/** These sentences end messages about failures. They are empty where VS Code retries by itself. */
 export type RetryAdvice = Readonly<Record<'again' | 'later', string>>;
 
 export function retryAdvice(isRetried: boolean): RetryAdvice {
@@ -63,5 +62,5 @@ export function retryAdvice(isRetried: boolean): RetryAdvice {
     : { again: ` ${t('Try again.')}`, later: ` ${t('Try again later.')}` };
 }
 
-/** Does work for a user; errors are logged with `id` and shown, not thrown. */
+/** Logs errors with `id` and shows them, rather than throwing them. */
 export type Attempt = (id: string, work: () => Promise<void>) => Promise<unknown>;

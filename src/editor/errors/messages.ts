@@ -29,19 +29,16 @@ import { describeBadSetting, describeSecretStorage, describeTokenCommand } from 
 const t = vscode.l10n.t;
 
 /**
- * Sentences and buttons for errors: one entry for each kind of `AssessmentError`, here, in
- * `serviceMessages` (service and network), and in `settingMessages`. A sentence says what happened
- * and what to do. With a run, the sign-in button is for the run's account.
+ * Each kind of `AssessmentError` has one entry: here, in `serviceMessages` (service and network),
+ * or in `settingMessages`. A sentence says what happened and what to do. With a run, the sign-in
+ * button is for the run's account.
  */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
-/**
- * Why the service refused to start a run: for a blackbox run, the ownership of its targets must be
- * verified.
- */
+/** The ownership of a blackbox run's targets may not be verified. */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;
@@ -62,12 +59,11 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
 
 type AnyFailure = Failure | ({ kind: Failure['kind'] } & AssessmentError['data']);
 
-/** Why polls of a run fail. Polls try again by themselves, so nobody is asked to. */
+/** VS Code polls again by itself, so the user isn't asked to. */
 export function describeTrouble(failure: AnyFailure, run: Run): ErrorMessage {
   return toMessage(failure, run, retryAdvice(true));
 }
 
-/** The account in the settings while the secret storage fails. */
 export function describeUnavailable(): string {
   return toMessage({ kind: 'secretStorage', subject: 'read' }, undefined, retryAdvice(true)).message;
 }
@@ -271,7 +267,7 @@ function ownMessages(
   };
 }
 
-/** The subject is a fault, or the run that was to be compared. */
+/** `subject` is a fault, or the time of the run that was to be compared. */
 function describeFindingsFile(subject: string | undefined): string {
   if (subject === undefined || !isSarifFault(subject))
     return t(
@@ -291,7 +287,6 @@ function describeFindingsFile(subject: string | undefined): string {
   }[subject];
 }
 
-/** The subject is the time of the run that was to be compared. */
 function findingsFileOf(subject: string | undefined): string {
   return subject === undefined ? t('The findings file') : t('The findings file of the run from {0}', subject);
 }
@@ -338,7 +333,7 @@ function describeFeaturesFault(fault: FeaturesFault): string {
   }[fault];
 }
 
-/** `code` as of `readOwnFile`. */
+/** `readOwnFile` gives the `code`. */
 function describeIgnoreFile(file: string, code: string): Message {
   const unread = t(
     'VS Code can’t read {0} and doesn’t know what to exclude. Nothing has been sent.',
@@ -377,7 +372,6 @@ function describePairsFault(fault: PairsFault): string {
 
 const diskFullCodes = ['ENOSPC', 'EDQUOT'];
 
-/** A file system's error as `diskFull`, or as `storage` with the file and the system's code. */
 function toFileFailure(error: unknown): Failure | undefined {
   const found = error instanceof vscode.FileSystemError ? parseVSCodeError(error) : readSystemError(error);
   if (found === undefined) return undefined;
@@ -400,7 +394,7 @@ function readSystemError(error: unknown): { code: string; path?: string | undefi
   const code = systemCode(error);
   if (code === undefined || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const { path, dest } = error as { path?: unknown; dest?: unknown };
-  // Of two files, the user chose the one to be written.
+  // If there are two files, the user chose the one to be written.
   const file = [dest, path].find((candidate) => typeof candidate === 'string');
   return file === undefined && !diskFullCodes.includes(code) ? undefined : { code, path: file };
 }

@@ -8,7 +8,6 @@ import { type Messages, openSetting, type RetryAdvice, showLog, signInAgain } fr
 
 const t = vscode.l10n.t;
 
-/** Quotes the service after a sentence, or says that a page came with its status. */
 export function saidBy({ detail = '', isPage }: AssessmentError['data']): string {
   const page = isPage === true ? ` ${t('The response is a web page, which may come from a proxy.')}` : '';
   return page + quoted(detail, isPage);

@@ -4,8 +4,8 @@ import { type Message, openSetting, openSettingsFile, showLog } from './errorAct
 const t = vscode.l10n.t;
 
 /**
- * For a setting or an answer at sign-in. `values` are the allowed values, or VS Code's error about
- * its settings file.
+ * `subject` is a setting or an answer at sign-in. `values` are the allowed values, or VS Code's
+ * error about its settings file.
  */
 export function describeBadSetting(subject: string, values: string | undefined): Message {
   const key = `whitebox.${subject}`;
@@ -54,10 +54,7 @@ export function describeBadSetting(subject: string, values: string | undefined):
   }
 }
 
-/**
- * What the secret storage did not do, and the error it gave; without one, it didn’t respond in
- * time.
- */
+/** Without an `error`, the storage didn't respond in time. */
 export function describeSecretStorage(action: string, error: string | undefined): string {
   const unlock = t('Unlock your system’s keyring, or set one up if there is none.');
   return `${describeStorageFault(action, error)} ${unlock}`;
@@ -86,7 +83,7 @@ function describeStorageFault(action: string, error: string | undefined): string
   }
 }
 
-/** `detail` is a word of core, or how the program ended. */
+/** `detail` is a word of core, or says how the program ended. */
 export function describeTokenCommand(program: string, detail: string | undefined): Message {
   if (detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
   const why = (): string => {
@@ -118,7 +115,7 @@ export function describeTokenCommand(program: string, detail: string | undefined
   return [why(), openSetting('whitebox.tokenCommand'), showLog()];
 }
 
-/** What the token command printed, without showing it. */
+/** The output isn't shown, because it may contain a token. */
 function printedInstead(detail: string | undefined): string | undefined {
   switch (detail) {
     case 'nothing':

@@ -17,7 +17,7 @@ const t = vscode.l10n.t;
 const branchKey = 'findings.baseBranch';
 const gatherMs = 200;
 const filesAtOnce = 8;
-/** Git starts two processes for each. */
+/** Git starts two processes for each file. */
 const maxFiles = 2_000;
 const maxBranches = 200;
 
@@ -89,7 +89,7 @@ export class BranchComparison implements vscode.Disposable {
     return this.#filter(false);
   }
 
-  /** The branch is stored for the workspace, and the filter turned on. */
+  /** Stores the branch for the workspace, and turns the filter on. */
   async pickBranch(): Promise<void> {
     const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
     const found = await withViewProgress(() =>
@@ -139,7 +139,7 @@ export class BranchComparison implements vscode.Disposable {
     const done = this.#queue
       .then(() => unlessSilent(() => this.#compare()))
       .finally(() => this.#isOn || this.#release());
-    this.#queue = done.catch(() => undefined); // the caller gets the error
+    this.#queue = done.catch(() => undefined); // The caller gets the error.
     return done;
   }
 
@@ -198,7 +198,7 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
-  /** The workspace's folders count where no file has findings. Throws `noAnswer`. */
+  /** If no file has findings, the workspace's folders count. Throws `noAnswer`. */
   async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
@@ -209,7 +209,7 @@ export class BranchComparison implements vscode.Disposable {
       const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
       return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
     };
-    // Also before: a late answer is used.
+    // Git is also followed before the wait, so that a late answer is used.
     if (this.#isOn) this.#followGit(git, repositories().values());
     const byRoot = await whenRead(git, repositories);
     if (this.#isOn) this.#followGit(git, byRoot.values());
@@ -278,7 +278,7 @@ function showUnavailable(why: NoBranch): void {
   void showInformation(t('“Changed on This Branch” isn’t available: {0}.', noBranchLabel(why)));
 }
 
-/** A part of a sentence. */
+/** Returns part of a sentence. */
 export function noBranchLabel(why: NoBranch): string {
   return {
     restricted: t('Git isn’t used in Restricted Mode'),

@@ -37,14 +37,14 @@ export function pickExportFile(
   });
 }
 
-/** The verdicts are its own, also while a view compares it with another run. */
+/** Returns the run's own verdicts, even while a view compares it with another run. */
 export async function readToExport(run: Run, findings: FindingStore, signal: AbortSignal): Promise<ShownRun> {
   const read = await findings.read(run, signal);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   return read;
 }
 
-/** The next run would upload a file inside the assessed folder. */
+/** Proposes a file outside the assessed folder, because the next run would upload one inside. */
 function defaultUri(run: Run, ending: string, only: string | undefined): vscode.Uri {
   const isOpen = ({ folder }: Target): boolean =>
     vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;

@@ -23,7 +23,7 @@ import { readRun } from './findingArguments.ts';
 const t = vscode.l10n.t;
 
 interface UploadRepository extends AssessedRepository {
-  /** False if `root` is an assessed folder, because no Git repository is known. */
+  /** Is false if `root` is an assessed folder, because no Git repository is known. */
   readonly isKnown: boolean;
 }
 
@@ -65,7 +65,9 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
   await Promise.all(saved.map(({ message, to }) => offerToOpen(message, to, 'sarif')));
 }
 
-/** GitHub closes alerts that an upload does not list: asks if that could close unfixed ones. */
+/**
+ * GitHub closes alerts that an upload does not list, so this asks if unfixed ones could be closed.
+ */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
   const { run, unreadRuns = [] } = source;
   const reasons = incompleteReasons(source);
@@ -118,7 +120,6 @@ function incompleteReasons({ run, cut }: ShownRun): readonly string[] {
   ];
 }
 
-/** Undefined without a readable baseline. */
 async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: ExportDeps) {
   const baseline = findings.baselineOf(run);
   if (baseline === undefined) return undefined;
@@ -156,7 +157,7 @@ async function realPathInside(root: string, folder: string): Promise<string | un
   try {
     return pathInside(await realPath(root), await realPath(folder));
   } catch {
-    return undefined; // the folder is gone
+    return undefined; // The folder is gone.
   }
 }
 

@@ -28,8 +28,8 @@ export interface FindingSources {
 }
 
 /**
- * Each once: those of a `FindingArgument`, of the rows from a menu (clicked, all selected), else
- * `findingsHere`.
+ * Returns findings without duplicates. A menu passes the clicked row and all selected rows. Without
+ * an argument, returns `findingsHere`.
  */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
@@ -89,7 +89,7 @@ export async function withFocusedRows(
   return [rows[0] ?? first, rows];
 }
 
-/** The API has no focused row: toggling its selection, and back, reveals it. */
+/** The API has no focused row, but toggling its selection, and back, reveals it. */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
@@ -105,10 +105,7 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   return [...focused, ...before.filter(isToggled)];
 }
 
-/**
- * Active details count first; then the cursor's line, the narrowest first; then the view's
- * selection.
- */
+/** Active details come first, then findings at the cursor's line, then the view's selection. */
 function findingsHere({
   displayed,
   details,
@@ -127,7 +124,10 @@ function findingsHere({
   return rows.flatMap((node) => findingsOfNode(node, findings));
 }
 
-/** The store's may be newer than the node's; one that is no longer shown is only in the node. */
+/**
+ * The store may have a newer finding than the node. A finding that is no longer shown is only in
+ * the node.
+ */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
   if (!isObject(node)) return [];
   const { kind, runId, name, shown } = node;

@@ -128,7 +128,7 @@ function showNoUrl(): void {
   void showInformation(t('This finding has no URL.'));
 }
 
-/** The finding's author chose the URL. */
+/** The URL is part of the finding, so it is untrusted. */
 export async function openUrl({ finding: { url } }: ShownFinding): Promise<void> {
   if (url === undefined) {
     showNoUrl();
@@ -145,7 +145,7 @@ export async function openUrl({ finding: { url } }: ShownFinding): Promise<void>
   );
   const question = t('Open this URL? {0}', address.href);
   if ((await askInDialog({ question, detail }, open)) !== open) return;
-  // As text: `openExternal` takes only a `Uri`, which encodes `=` and `&` of a query
-  // (microsoft/vscode#85930).
+  // The URL is passed as text: `openExternal` takes only a `Uri`, which encodes `=` and `&` of a
+  // query (microsoft/vscode#85930).
   await vscode.commands.executeCommand('vscode.open', address.href);
 }

@@ -76,7 +76,9 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, shown.name) ?? shown;
   let linked = shown;
-  /** Kept, since an edit of the file changes only locations, and a removed run has no details. */
+  /**
+   * Details are kept: an edit of the file changes only locations, and a removed run has no details.
+   */
   let read: { readonly of: Finding; readonly details: Details } | undefined;
   return {
     id: `${run.id} ${shown.name}`,
@@ -96,7 +98,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   };
 }
 
-/** Never the column of the details. */
+/** Never returns the column of the details. */
 function columnOf({ file }: ShownLocation): vscode.ViewColumn {
   const seen = vscode.window.visibleTextEditors.find(({ document }) => isSamePath(document.uri.fsPath, file));
   return seen?.viewColumn ?? vscode.ViewColumn.One;
@@ -121,7 +123,7 @@ function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[
   };
 }
 
-/** `path:line` could mean two entries. */
+/** Two entries could have the same `path:line`. */
 function locationAddress(index: number): string {
   return `#place-${String(index)}`;
 }
@@ -219,7 +221,7 @@ function locationsOf(shown: DetailedFinding): string {
 
 const scheme = 'whitebox-finding';
 
-/** Findings as received, also of runs that are no longer shown. */
+/** Provides findings as received, also of runs that are no longer shown. */
 export function provideFindingJson({ findings, runs }: FindingStores): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {

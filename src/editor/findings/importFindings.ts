@@ -56,7 +56,7 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps);
 }
 
-/** Folders of the same name, else picked ones. Undefined if the user cancels. */
+/** Takes the open folder of each name, or asks for one. Returns undefined if the user cancels. */
 async function targetsOf(
   names: readonly string[],
   open: readonly vscode.WorkspaceFolder[],
@@ -104,7 +104,9 @@ async function pickFolderNamed(
   return picked?.folder;
 }
 
-/** Decisions by others can hide findings, so a user decides. Those of this machine are kept. */
+/**
+ * Decisions by others can hide findings, so the user is asked. Decisions of this machine are kept.
+ */
 async function offerDecisions(
   run: Run,
   decisions: readonly TriageEntry[],

@@ -48,7 +48,7 @@ export async function fixWithAgent(
   await handToAgent(request, findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
 }
 
-/** The chat gets a draft that a user sends. Without a chat, it is copied to the clipboard. */
+/** Opens a draft in the chat for the user to send. Without a chat, copies it to the clipboard. */
 export async function handToAgent(request: string, data: string): Promise<void> {
   const query = `${request}\n\n${fenceData(data)}`;
   if (await showInChat(query)) return;
@@ -61,7 +61,7 @@ export async function handToAgent(request: string, data: string): Promise<void> 
   );
 }
 
-/** False without a chat that answers: an extension provides it. */
+/** Returns false without a chat, which an extension provides, and if the chat doesn't respond. */
 async function showInChat(query: string): Promise<boolean> {
   if (!(await hasChat())) return false;
   const draft = { query, isPartialQuery: true, mode: 'agent' };
@@ -125,7 +125,7 @@ export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps)
   await (await vscode.window.showQuickPick(items, { title }))?.act();
 }
 
-/** Undefined for a run without an ID on a service: others could not find it. */
+/** Returns undefined for a run without an ID on a service, because others could not find it. */
 function linkTo(shown: ShownFinding): string | undefined {
   const { run, finding } = shown;
   const runId = runIdOf(run);
@@ -176,6 +176,6 @@ async function openIssue(
   const title = `${clip(titleOfFinding(shown.finding), maxTitleLength)} (${clip(id, 100)})`;
   const address = choice === inPrivate ? advisory : newIssueAddress(tracker, title);
   await vscode.env.clipboard.writeText([findingsMarkdown([shown]), link].join('\n'));
-  // As text: a Uri would be encoded twice.
+  // The address is passed as text, because a Uri would be encoded twice.
   await vscode.commands.executeCommand('vscode.open', address);
 }

@@ -53,7 +53,7 @@ export async function setTriage(shown: readonly ShownFinding[], deps: TriageDeps
         ),
       );
   };
-  // Not awaited: the message may stay open for hours.
+  // Nothing awaits this, because the message may stay open for hours.
   offer().catch((error: unknown) => {
     deps.log.error(`The triage decision could not be undone: ${String(error)}`);
     const message = t('The triage decision couldn’t be undone. It is still in effect.');
@@ -77,7 +77,7 @@ export async function extendAcceptance(
 }
 
 async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | undefined> {
-  // Changed code suggests a fix; only a user knows.
+  // Changed code suggests a fix, but only the user knows.
   const isProposed = shown.every(
     ({ verdict, triage }) => verdict === 'codeChanged' && triage.state === 'open',
   );
@@ -102,7 +102,7 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
   return (await vscode.window.showQuickPick(items, { title }))?.state;
 }
 
-/** A required note is proposed. Undefined if the user cancels. */
+/** Proposes the last note if a note is required. Returns undefined if the user cancels. */
 async function askForNote(
   shown: readonly ShownFinding[],
   state: TriageState,
@@ -170,7 +170,7 @@ export function createTriage(
   return new TriageStore({ ...deps, pathsFor });
 }
 
-/** Another window, git, or a user may change decisions. */
+/** Another window, Git, or the user may change decisions on disk. */
 export function watchTriage(triage: TriageStore, storageFolder: string, log: Logger): vscode.Disposable {
   const reload = (): void => inBackground(triage.reload(), log);
   const storage = new vscode.RelativePattern(vscode.Uri.file(storageFolder), '*.jsonl');

@@ -16,14 +16,14 @@ import { type MessageAction, runAction } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
-/** Untrusted Markdown with a summary and links to code: a run's report, or one finding. */
+/** A document is untrusted Markdown with a summary and links to code. */
 export interface PanelDocument {
   /** The panel keeps it across a reload of the window. */
   readonly id: string;
   readonly title: string;
-  /** Called whenever the panel becomes visible. */
+  /** This is called whenever the panel becomes visible. */
   load(): Promise<ReportContent>;
-  /** `index` is one of the `places` that `load` returned. */
+  /** `index` is one of the `locations` that `load` returned. */
   openLocation?(index: number): Promise<void>;
 }
 
@@ -33,11 +33,11 @@ export interface PanelDeps {
   readonly log: Logger;
 }
 
-/** A kind of panels; `T` is the source of its documents. */
+/** `T` is the source of documents. */
 interface DocumentPanelsDeps<T> extends PanelDeps {
-  /** As in the manifest's `onWebviewPanel` activation. */
+  /** The manifest's `onWebviewPanel` activation names it, too. */
   readonly viewType: string;
-  /** `oneBeside`: all documents share one panel, which opens beside the code. */
+  /** With `oneBeside`, all documents share one panel, which opens beside the code. */
   readonly panels: 'onePerDocument' | 'oneBeside';
   /** Loads the sources that `find` returns. */
   readonly load: () => Promise<unknown>;
@@ -48,9 +48,9 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
 }
 
 /**
- * The open panels of one kind, which VS Code restores after a reload of the window. A panel gets
- * its document as a message when it becomes visible, and answers with indexes of places, never with
- * paths (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
+ * VS Code restores open panels after a reload of the window. A panel gets its document as a message
+ * when it becomes visible, and answers with indexes of locations, never with paths
+ * (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
  */
 export class DocumentPanels<T> implements Disposable {
   readonly #deps: DocumentPanelsDeps<T>;
@@ -125,10 +125,7 @@ interface Sent {
   readonly actions: readonly MessageAction[];
 }
 
-/**
- * Shows a document in a panel. VS Code discards the page of a hidden panel; a new page asks for the
- * document again.
- */
+/** VS Code discards the page of a hidden panel. A new page asks for the document again. */
 export class DocumentPanel {
   readonly panel: vscode.WebviewPanel;
   readonly #deps: PanelDeps;
@@ -176,7 +173,7 @@ export class DocumentPanel {
   }
 
   /**
-   * The untrusted HTML that the page makes when it next shows a document. Rejects with an
+   * Returns the untrusted HTML that the page makes when it next shows a document. Rejects with an
    * `AbortError` if the panel closes or the signal aborts.
    */
   render(signal: AbortSignal): Promise<string> {

@@ -120,7 +120,7 @@ function toChanges(
 ): NonNullable<ReportContent['changes']> {
   return {
     label: t('Since the run from {0}', formatTime(baseline.createdAt)),
-    // A finding that the baseline did not report either is no change.
+    // A finding that the baseline did not report either is not a change.
     counts: countVerdicts(shown.filter(({ verdict, run }) => isReported(verdict) || run.id === baseline.id))
       // If the baseline's findings were cut, it is unknown which are new.
       .filter(({ verdict, count }) => count > 0 || (verdict === 'new' && baselineCut === undefined))

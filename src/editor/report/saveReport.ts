@@ -51,7 +51,7 @@ async function saveHtml(run: Run, deps: SaveReportDeps): Promise<void> {
 async function printInBrowser(run: Run, deps: SaveReportDeps): Promise<void> {
   const isLocal = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
   if (isLocal) {
-    // Removed with the run. Only this user can read it.
+    // This file is removed with the run. Only the user can read it.
     const file = join(deps.runs.folderOf(run.id), 'report.html');
     await writeFileAtomic(file, await toHtml(run, deps));
     if (await vscode.env.openExternal(vscode.Uri.file(file))) return;
@@ -70,7 +70,7 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
   const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const to = await vscode.window.showSaveDialog({
-    // Beside the folder: a report is not part of the source.
+    // The report is saved beside the folder, because it is not part of the source.
     ...(folder && { defaultUri: vscode.Uri.joinPath(folder, '..', name) }),
     filters: { [ending === 'md' ? 'Markdown' : 'HTML']: [ending] },
     title: t('Save Report'),

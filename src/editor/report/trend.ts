@@ -29,10 +29,7 @@ type TrendDeps = PanelDeps &
     readonly triage: TriageStore;
   };
 
-/**
- * The trend of a run's folders; `traced` once the findings of all runs have been read, which takes
- * seconds.
- */
+/** `traced` is set once the findings of all runs have been read, which takes seconds. */
 interface Trend {
   readonly run: Run;
   readonly traced?: TracedRuns;
@@ -57,7 +54,6 @@ export class TrendPanels extends DocumentPanels<Trend> {
     this.#deps = deps;
   }
 
-  /** Shows the trend of a run's folders, by default of those that a user picks. */
   async showTrend(chosen: Run | undefined): Promise<void> {
     const { runs } = this.#deps;
     const none = t(

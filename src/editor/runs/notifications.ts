@@ -36,7 +36,7 @@ export function showNotifications(deps: NoticeDeps): vscode.Disposable {
 async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   const { notifications } = readDisplaySettings();
   if (notifications === 'none') return;
-  // Read from the run: this window may show the findings of a different run.
+  // The findings are read from the run, because this window may show those of a different run.
   const read = hasArtifact(run, 'findings') ? await findings.read(run) : undefined;
   const { message, actions, isGood } = noticeOf(run, read);
   if (isGood && notifications === 'attention') return;
@@ -90,7 +90,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   }
 }
 
-/** A run whose end nobody knows is not said to have failed. */
+/** If nobody knows how the run ended, the text doesn't say that it failed. */
 function failureText(run: RunIn<'failed'>, message: string): string {
   switch (run.failure.kind) {
     case 'unanswered':

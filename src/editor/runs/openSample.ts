@@ -12,10 +12,10 @@ export interface OpenSampleDeps extends SampleDeps {
   readonly samplesFolder: string;
 }
 
-/** Opens a copy of the sample, one for each version of the extension, in a new window. */
+/** Each version of the extension has its own copy of the sample. */
 export async function openSample(version: string, deps: OpenSampleDeps): Promise<void> {
   const folder = join(deps.samplesFolder, version, 'shop');
-  // Of two windows, one makes the folder.
+  // If two windows do this at once, only one of them makes the folder.
   const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
   const [open, startOver] = [t('Open Sample'), t('Start Over')];
   const question = t('Open the sample with your changes, or start over?');

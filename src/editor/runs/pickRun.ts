@@ -7,15 +7,13 @@ import { formatTime } from '../formats.ts';
 import { commitLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** A run as a command's argument: its row in the Runs view, or what a button passes. */
+/** Rows of the Runs view and buttons pass this to commands. */
 export interface RunNode {
   readonly kind: 'run';
   readonly id: string;
 }
 
-/**
- * The row above the runs of the same folders; `latestId` is the latest of them that has findings.
- */
+/** `latestId` is the latest run of these folders that has findings. */
 export interface FolderNode {
   readonly kind: 'folder';
   readonly key: string;
@@ -31,10 +29,7 @@ export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vsc
   return { title, command, arguments: [toRunNode(run)] };
 }
 
-/**
- * The run that a command's argument names, if any. Throws `runGone`: no command acts on a different
- * run.
- */
+/** Throws `runGone`, so that no command acts on a different run. */
 export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const id = idOf(node);
   if (id === undefined) return undefined;
@@ -48,7 +43,7 @@ export function runOfTrend(node: unknown, runs: RunStore): Run | undefined {
   return candidate?.kind === 'folder' ? runs.get(candidate.latestId ?? '') : runOf(node, runs);
 }
 
-/** The runs of the selected rows, else of the clicked row: a menu passes both. */
+/** A menu passes the clicked row and the selected rows. */
 export function runsOf([clicked, selected]: readonly unknown[], runs: RunStore): readonly Run[] {
   const nodes = Array.isArray(selected) && selected.length > 0 ? (selected as unknown[]) : [clicked];
   return nodes.flatMap((node) => runs.get(idOf(node) ?? '') ?? []);
@@ -60,8 +55,8 @@ function idOf(node: unknown): string | undefined {
 }
 
 /**
- * Picks among runs; the only candidate is not asked about. Without candidates, shows `none` and
- * returns undefined.
+ * Doesn't ask if there is only one candidate. Without candidates, shows `none` and returns
+ * undefined.
  */
 export async function pickRun(
   candidates: readonly Run[],
@@ -83,10 +78,7 @@ export async function pickRun(
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
 
-/**
- * Picks among the runs with this artifact whose findings are shown, or among all runs where no
- * findings are shown.
- */
+/** Offers the runs whose findings are shown, or all runs if no findings are shown. */
 export function pickShownRun(
   { runs, findings }: { runs: RunStore; findings: FindingStore },
   artifact: 'report' | 'findings',

@@ -89,7 +89,7 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
  */
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
-  // Not awaited: the service may not answer.
+  // Nothing awaits these, because the service may not answer.
   const start = (): void => {
     inBackground(tracker.resume(), log);
     inBackground(offerLostRuns(deps), log);
@@ -105,7 +105,8 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
 }
 
 /**
- * Above the Runs view, and once in a message. Called before the first reload, which may find it.
+ * The problem is shown above the Runs view, and once in a message. This has to be called before the
+ * first reload, which may find it.
  */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let shown: string | undefined;

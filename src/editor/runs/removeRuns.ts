@@ -38,7 +38,6 @@ export function losesSource({ targets }: Run): boolean {
   );
 }
 
-/** Of the `selected` runs, or of one that a user picks. */
 export async function deleteUploadedSource(
   { runs, tracker }: RunDeps,
   selected: readonly Run[],
@@ -121,7 +120,7 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
   await remove(keptRuns, deps, { leavesSource: true });
 }
 
-/** A failure that the next runs would meet, too: of the service or the token. */
+/** Returns a failure of the service or the token, which the next runs would meet, too. */
 function lastingFailure(kept: readonly KeptRun[]): AssessmentError | undefined {
   return kept.find(({ failure }) => isTransient(failure) || waitsForToken(failure))?.failure;
 }

@@ -18,7 +18,7 @@ import { giveRunId, type RunDeps } from './trackRun.ts';
 
 const t = vscode.l10n.t;
 
-/** The end of a run has a notification of its own. */
+/** The end of a run isn't reported here, because it has a notification. */
 export async function checkRuns(
   deps: RunDeps & { readonly clock: Clock; readonly log: Logger },
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> 
 
 export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<void> {
   const { tracker, passwords } = deps;
-  // The run may have changed since the notification that offered this was shown.
+  // The run may have changed since the notification was shown.
   if (run.state !== 'unknown') return;
   const enterId = t('Enter Run ID…');
   const again = t('Send Again');

@@ -32,7 +32,7 @@ export function runLabel(run: Run): string {
   return run.label === undefined ? t('run from {0}', formatTime(run.createdAt)) : t('run “{0}”', run.label);
 }
 
-/** "crawl of staging.example.com", in a sentence. */
+/** Returns part of a sentence, such as "crawl of staging.example.com". */
 export function workflowTitle(
   run: { readonly workflow: WorkflowId } & Parameters<typeof titleOf>[0],
 ): string {
@@ -77,7 +77,7 @@ export function continuationLabel(continuation: Continuation): string {
   }[continuation];
 }
 
-/** Why a run can't be continued (docs/api.md, sections 2.7 and 2.8). */
+/** See docs/api.md, sections 2.7 and 2.8. */
 export function noContinuationLabel(continuation: Continuation, reason: NoContinuation): string {
   const command = continuationLabel(continuation);
   if (reason === 'noFeatures')
@@ -120,7 +120,7 @@ export function runStateLabel(run: Run): string {
   }
 }
 
-/** Why a dispatch has no usable response. Never suggests to try again, which may cost twice. */
+/** Never suggests to retry, which may spend credits twice. */
 export function lostAnswerLabel({ kind, status, isPage }: RunIn<'unknown'>['reason']): string {
   if (kind === 'interrupted')
     return t('The window that sent the start request closed or stopped responding.');

@@ -42,7 +42,7 @@ import { onRun } from './pickRun.ts';
 
 const t = vscode.l10n.t;
 
-/** The lines below a run. `unread` is why its findings can't be read. */
+/** `unread` is why the run's findings can't be read. */
 export function linesOf(
   run: Run,
   now: number,
@@ -218,7 +218,7 @@ export function factLines(facts: readonly string[]): vscode.TreeItem[] {
   });
 }
 
-/** The run ID of an accepted start that couldn’t be saved yet. */
+/** The ID is of an accepted start that couldn't be saved yet. */
 export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeItem[] {
   if (runId === undefined || runIdOf(run) === runId) return [];
   const item = new vscode.TreeItem(t('Run ID, not saved yet'));
@@ -228,10 +228,7 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
   return [item];
 }
 
-/**
- * How far an assessment came before its credit limit; says “of {1}” if the number of pairs is
- * known.
- */
+/** The credit limit has ended the assessment. Says “of {1}” if the number of pairs is known. */
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit has been reached.');

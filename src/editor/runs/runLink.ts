@@ -7,7 +7,7 @@ import { nameSchema } from '../../core/findings/identity.ts';
 import { workflowIds } from '../../core/workflows/workflow.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 
-/** The ID of this extension, which is the authority of links to it. */
+/** Links to this extension have this authority. */
 export const extensionId = `${manifest.publisher}.${manifest.name}`;
 
 const maxTextLength = 100_000;
@@ -21,7 +21,7 @@ function wrapped(text: string): string {
 
 const prefix = `${wrapped(`://${extensionId}`)}\\s*(/(?:\\s*[a-z])+)\\s*\\?`;
 const inQuery = '\\w%&=;:*+.-';
-// The account is the last part and has a known length: it tells the link from what follows.
+// The account is the last part and has a known length, so it ends the link.
 const account = `[&;]\\s*${wrapped('at=')}(?:\\s*[0-9a-f]){12}(?!\\w)`;
 const linkPattern = new RegExp(`${prefix}([${inQuery}\\s]*?${account}|\\s*[${inQuery}]*\\w)`, 'i');
 
@@ -29,8 +29,8 @@ const referenceSchema = z.object({
   workflow: z.enum(workflowIds),
   run: identifierSchema,
   /**
-   * Its name, its findings file, its position there, and its fingerprint: machines that saw other
-   * runs, or do not know what was uploaded, know one of these.
+   * A finding has several identifiers (`finding`, `file` with `index`, `print`), because a machine
+   * that saw other runs, or doesn't know what was uploaded, knows only some of them.
    */
   finding: z.optional(nameSchema),
   file: z.optional(z.string().check(z.regex(/^[0-9a-f]{16}$/))),
@@ -38,15 +38,15 @@ const referenceSchema = z.object({
   print: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
 });
-/** The run, and perhaps the finding, that a link or a webhook event names. Untrusted. */
+/** A link or a webhook event names a run, and perhaps a finding. It is untrusted. */
 export type RunReference = z.infer<typeof referenceSchema>;
 
-/** docs/api.md, section 6. */
+/** See docs/api.md, section 6. */
 const eventSchema = z.object({
   data: z.object({ workflow_id: z.enum(workflowIds), workflow_run_id: identifierSchema }),
 });
 
-/** Tells accounts apart without naming them. Undefined for an imported run. */
+/** Tells accounts apart without naming them. Returns undefined for an imported run. */
 export function accountHash({
   baseUrl,
   organizationId,
@@ -65,14 +65,14 @@ export function toLinkQuery(
   return new URLSearchParams(entries).toString();
 }
 
-/** True for the run that a link means. An imported run matches any account. */
+/** An imported run matches any account. */
 export function isReferredTo(run: Run, { workflow, run: id, at }: RunReference): boolean {
   const account = accountHash(run);
   const isSameAccount = at === undefined || account === undefined || at === account;
   return run.workflow === workflow && referredId(run) === id && isSameAccount;
 }
 
-/** Undefined for a link that this version does not make. */
+/** Returns undefined for a link that this version does not make. */
 export function readLink(path: string, query: string): RunReference | undefined {
   const fields = Object.fromEntries(new URLSearchParams(query));
   const { data } = referenceSchema.safeParse(fields);
@@ -81,7 +81,7 @@ export function readLink(path: string, query: string): RunReference | undefined 
   return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
 }
 
-/** Reads a link, also among other words, or the body of a webhook. */
+/** Finds a link also among other words. Reads the body of a webhook, too. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
   const [path, query] = (linkPattern.exec(text) ?? [])
@@ -92,11 +92,11 @@ export function readPasted(text: string): RunReference | undefined {
     const event = eventSchema.safeParse(JSON.parse(text)).data?.data;
     return event && { workflow: event.workflow_id, run: event.workflow_run_id };
   } catch {
-    return undefined; // not JSON
+    return undefined; // The text is not JSON.
   }
 }
 
-/** The service's ID of a run, else the local ID, which only this machine knows. */
+/** Only this machine knows the local ID. */
 function referredId(run: Run): string {
   return runIdOf(run) ?? run.id;
 }

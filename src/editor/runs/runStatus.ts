@@ -29,10 +29,7 @@ export interface StatusDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/**
- * What is known of an unfinished run, one fact a line. How much is left is not known, so nothing
- * says it.
- */
+/** Nothing says how much is left, because that is unknown. */
 export function statusLines(run: Run, deps: StatusDeps): string[] {
   const duration = formatDuration(elapsedMs(run, deps.clock.now()));
   const elapsed = isLive(run) && !wasStartedHere(run) ? t('watched for {0}', duration) : duration;
@@ -48,7 +45,7 @@ export function statusLines(run: Run, deps: StatusDeps): string[] {
   ];
 }
 
-/** What happens next with an unfinished run, and when; nothing where this window doesn't know. */
+/** Returns nothing if this window doesn't know what happens next. */
 export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
   if (isFinal(run) || run.state === 'unknown') return [];
   if (!vscode.workspace.isTrusted)
@@ -86,10 +83,7 @@ function nextCheck(run: LiveRun, { tracker, clock }: Pick<StatusDeps, 'tracker' 
   }
 }
 
-/**
- * What happens next with an ended run, and when or why: with its findings, and with its source on
- * the service.
- */
+/** Tells what happens next with the findings, and with the source on the service. */
 export function stepsAfterEnd(
   run: Run,
   {
@@ -121,7 +115,7 @@ export function stepsAfterEnd(
   ];
 }
 
-/** The last response, and how long earlier runs took; nothing for a run that isn't watched. */
+/** Returns nothing for a run that isn't watched. */
 export function waitingFacts(run: Run, { runs }: Pick<StatusDeps, 'runs'>): string[] {
   if (!isLive(run)) return [];
   const durations = durationsBefore(runs.all(), run);

@@ -59,9 +59,9 @@ const t = vscode.l10n.t;
 export type RunsNode = RunNode | FolderNode | { readonly kind: 'line'; readonly item: vscode.TreeItem };
 
 /**
- * The Runs view: folders, their runs, and lines about a run (`runLines`). Rows are made from the
- * runs on disk whenever these change, and hold no state. What a row's menu offers is in its
- * `contextValue`.
+ * The view shows folders, their runs, and lines about a run (`runLines`). Rows are made from the
+ * runs on disk whenever these change, and hold no state. A row's `contextValue` tells what its menu
+ * offers.
  */
 export function showRuns(
   lazy: LazyView<RunsNode>,
@@ -147,7 +147,7 @@ function toLine(item: vscode.TreeItem): RunsNode {
   return { kind: 'line', item };
 }
 
-/** A key of full paths: folders of the same name may differ. */
+/** The key has full paths, because different folders may have the same name. */
 function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => pathKey(folder)).join('\n');
 }
@@ -240,7 +240,6 @@ function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: KnownOfR
   return item;
 }
 
-/** True if no other run of the same folders was made on the same day. */
 function isOnlyOfDay(run: Run, all: readonly Run[]): boolean {
   const { id, createdAt } = run;
   const day = new Date(createdAt).toDateString();
@@ -258,7 +257,7 @@ function countsLabel({ findings, cut, open }: FindingCounts): string {
   return open === undefined || findings === 0 ? all : t('{0}, open: {1}', all, formatNumber(open));
 }
 
-/** The words that `when` clauses in package.json match. */
+/** `when` clauses in package.json match these words. */
 function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
   const isBlackbox = run.workflow !== 'whitebox-assessment';
   const abilities = [
@@ -303,7 +302,7 @@ function iconOf(run: Run): vscode.ThemeIcon {
 const refreshMs = 60_000;
 
 /**
- * Renders now, at each change, and each minute while a run is unfinished, for the elapsed times.
+ * Renders now, at each change, and, for the elapsed times, each minute while a run is unfinished.
  */
 export function renderRuns(runs: RunStore, render: () => void): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;

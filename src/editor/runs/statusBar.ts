@@ -23,7 +23,8 @@ import { type StatusDeps, statusLines } from './runStatus.ts';
 const t = vscode.l10n.t;
 
 /**
- * A run that needs attention, else an unfinished one with its time, else the number of findings.
+ * Shows a run that needs attention, or else an unfinished one with its time, or else the number of
+ * findings.
  */
 export function showStatus(
   item: vscode.StatusBarItem,
@@ -106,7 +107,6 @@ interface MenuDeps {
   readonly clock: Clock;
 }
 
-/** A row of the menu, and whether it applies now. */
 type MenuRow = readonly [
   applies: boolean,
   icon: string,
@@ -117,7 +117,7 @@ type MenuRow = readonly [
 
 export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): Promise<void> {
   const all = runs.all();
-  // The state that is known: the menu does not wait for the secret storage.
+  // This is the last known state, because the menu does not wait for the secret storage.
   const isSignedOut = accounts.state === 'signedOut';
   const { isTrusted } = vscode.workspace;
   const waiting = all.find(needsToken);

@@ -28,8 +28,8 @@ export interface RunDeps {
 }
 
 /**
- * For a run that was started elsewhere or whose start is unconfirmed. Asks for its ID without a
- * link.
+ * Tracks a run that was started elsewhere or whose start is unconfirmed. Without a link, asks for
+ * its ID.
  */
 export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference): Promise<void> {
   if ((vscode.workspace.workspaceFolders ?? []).length === 0) throw new AssessmentError('noFolder');
@@ -62,13 +62,13 @@ export async function giveRunId(
   run: Run | undefined,
   link?: RunReference,
 ): Promise<void> {
-  // The run may have changed since the notification that offered this was shown.
+  // The run may have changed since the notification was shown.
   if (run?.state !== 'unknown') return;
   const reference = link ?? (await askRun(run, t('Enter Run ID')));
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** A second run with the ID would lose its source when the unconfirmed start is abandoned. */
+/** A second run with the ID would lose its source when the unconfirmed start is removed. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const hash = accountHash(account);
   const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);

@@ -55,7 +55,7 @@ export function createPreparation(
         within: vscode.workspace.getWorkspaceFolder(folder.uri)?.uri.fsPath,
         signal,
         onProgress: (files) => {
-          // Five times a second is enough to read.
+          // Five updates a second are enough to read.
           if (performance.now() - reportedAt < 200) return;
           reportedAt = performance.now();
           onStep(t('selecting files: {0} so far', countFiles(files)));
@@ -79,9 +79,9 @@ interface Packed {
 }
 
 /**
- * Prepares folders, asks about suspected secrets and packs, until every packed file has the checked
- * content (`checkPacked`). The caller discards the returned archives. Undefined if the user
- * cancels.
+ * Prepares folders, asks about suspected secrets, and packs, until every packed file has the
+ * checked content (`checkPacked`). The caller discards the returned archives. Returns undefined if
+ * the user cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -189,7 +189,7 @@ async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadCh
   return true;
 }
 
-/** A user's choices of what to upload, in the workspace state, where no repository can write. */
+/** The choices are in the workspace state, where no repository can write. */
 export class UploadChoices {
   readonly #memory: vscode.Memento;
 
@@ -225,9 +225,7 @@ function keyOf({ uri }: Folder): string {
   return `upload:${pathKey((vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath)}`;
 }
 
-/**
- * The path below the workspace folder: empty for the workspace folder itself, else ending in `/`.
- */
+/** The path is empty for the workspace folder itself. Otherwise it ends in `/`. */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
   const path = pathInside(top.fsPath, uri.fsPath) ?? '';

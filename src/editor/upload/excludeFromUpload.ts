@@ -39,7 +39,7 @@ interface Exclusion {
   readonly before: PathChoices;
 }
 
-/** By lines in `.whiteboxignore` and by replacing earlier choices. */
+/** Adds lines to `.whiteboxignore`, and replaces earlier choices. */
 export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
   const excluded: Exclusion[] = [];
   for (const [folder, paths] of await pathsByFolder(targets))
@@ -57,7 +57,7 @@ export async function excludeFromUpload(targets: readonly unknown[], deps: Exclu
           '{0} files and folders were added to .whiteboxignore and are excluded from future uploads.',
           formatNumber(others.length + 1),
         );
-  // Not awaited: the message may stay open.
+  // Nothing awaits this, because the message may stay open.
   void deps.attempt(id, () => offerUndo(message, excluded, deps));
 }
 
@@ -98,7 +98,7 @@ async function offerUndo(message: string, excluded: readonly Exclusion[], deps: 
     }
     await deps.choices.change(folder, (current) => withoutExcluded(current, paths, before));
   };
-  // One attempt for each folder: a failure does not stop the next ones.
+  // Each folder has its own attempt, so a failure does not stop the next ones.
   for (const exclusion of excluded) await deps.attempt(id, () => restore(exclusion));
   if (changedFiles.length > 0) {
     const message = t(

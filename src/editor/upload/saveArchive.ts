@@ -38,7 +38,6 @@ export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
   }
 }
 
-/** Saves the archive that would be uploaded, for each folder to a file that a user chooses. */
 export async function saveArchive(deps: SaveDeps, shownFolders?: readonly Folder[]): Promise<void> {
   const folders = await pickFolders(shownFolders, t('Save Upload Archive to Disk'));
   for (const folder of folders ?? []) {

@@ -40,7 +40,7 @@ export async function startAssessment(
 ): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
-  // Claimed before the questions: no other window starts a run of these folders meanwhile.
+  // The claim comes before the questions, so that no other window starts a run of these folders.
   const claim = await deps.tracker.claim(folders.map(({ uri }) => pathKey(uri.fsPath)));
   try {
     // Another window may have started a run before the claim.

@@ -17,11 +17,11 @@ const t = vscode.l10n.t;
 
 const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 
-/** A row of the Upload Preview, which commands get as their argument. */
+/** Commands get this as their argument. */
 export interface PreviewNode {
   readonly item: vscode.TreeItem;
   readonly children?: () => PreviewNode[];
-  /** The file or folder of the row; `reason` is why it is not uploaded. */
+  /** `reason` is why the file or folder of the row is not uploaded. */
   readonly about?: {
     readonly folder: Folder;
     readonly path: string;

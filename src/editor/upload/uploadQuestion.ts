@@ -36,7 +36,6 @@ const t = vscode.l10n.t;
 interface PackedAssessment {
   readonly run: Run;
   readonly assessment: Assessment;
-  /** For each folder of the run. */
   readonly manifests: Manifests;
 }
 
@@ -48,10 +47,7 @@ interface QuestionDeps {
   readonly choices: Pick<UploadChoices, 'change'>;
 }
 
-/**
- * Shows what is uploaded, where to, and that it costs credits. `prepareAgain`: the user included
- * files, which have to be checked and packed first.
- */
+/** `prepareAgain` means that the user included files, which have to be checked and packed first. */
 export async function confirmUpload(
   { run, assessment, manifests }: PackedAssessment,
   prepared: readonly Prepared[],
@@ -105,7 +101,7 @@ export async function confirmUpload(
     const answers = [start, show, tracked.length > 0 && include];
     const choice = await askInDialog({ question, detail, icon: 'info' }, ...answers);
     if (choice === start) {
-      // The preview says that nothing has been sent.
+      // The preview closes, because it says that nothing has been sent.
       preview.close();
       return 'start';
     }
@@ -142,7 +138,10 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   return choice === all;
 }
 
-/** A user may have excluded files in another window. Empty where the earlier manifest is gone. */
+/**
+ * The user may have excluded files in another window. Returns no paths if the earlier manifest is
+ * gone.
+ */
 async function addedSince(
   earlier: Run,
   run: Run,
@@ -153,7 +152,7 @@ async function addedSince(
   return inSlices(pathsOf(manifests, ({ path }, at) => earlierFiles[at]?.has(path) === false));
 }
 
-/** For each folder of a run, what an earlier one uploaded; undefined where that is not known. */
+/** Has undefined for a folder whose earlier uploaded files are unknown. */
 function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<UploadedFiles> {
   const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readUploadedFiles> => {
     const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));

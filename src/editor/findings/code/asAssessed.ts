@@ -122,7 +122,7 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
 export interface ChangedFile {
   readonly path: string;
   readonly before: UploadedText;
-  /** Undefined if there is no such text any more. */
+  /** Is undefined if there is no such text any more. */
   readonly after: string | undefined;
 }
 

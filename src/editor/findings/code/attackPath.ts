@@ -14,12 +14,12 @@ const t = vscode.l10n.t;
 
 const maxLabelLength = 200;
 
-/** VS Code's References view (`references-view.d.ts`). */
+/** `references-view.d.ts` of VS Code declares these types of its References view. */
 interface SymbolTreeInput {
-  /** The context key `reference-list.source`. */
+  /** Becomes the context key `reference-list.source`. */
   readonly contextValue: string;
   readonly title: string;
-  /** Must be on a word, else the view clears itself. */
+  /** Must be on a word, or else the view clears itself. */
   readonly location: vscode.Location;
   resolve(): Promise<SymbolTreeModel>;
   with(location: vscode.Location): SymbolTreeInput;
@@ -122,7 +122,10 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
   };
 }
 
-/** The first character, where the References view finds a word. Undefined for a blank line. */
+/**
+ * Returns the first character, where the References view finds a word, or undefined for a blank
+ * line.
+ */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
   try {
@@ -131,13 +134,13 @@ async function locationIn(file: string, line: number): Promise<vscode.Location |
     if (isEmptyOrWhitespace) return undefined;
     return new vscode.Location(uri, new vscode.Position(lineNumber, firstNonWhitespaceCharacterIndex));
   } catch {
-    return undefined; // deleted, binary or shorter now: listed without navigation
+    // The file is deleted, binary, or shorter now. The step is listed without navigation.
+    return undefined;
   }
 }
 
 function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
   const hasLocation = ({ location }: Step): boolean => location !== undefined;
-  /** Those after the step, then those before it. */
   const othersFrom = (step: Step): readonly Step[] => {
     const index = steps.indexOf(step);
     return [...steps.slice(index + 1), ...steps.slice(0, index)];

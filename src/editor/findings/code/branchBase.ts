@@ -10,14 +10,14 @@ import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
 import { contentAt, toText } from './fileTexts.ts';
 
-/** Files beyond it are not compared. */
+/** Larger files are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 
 export interface Base {
   readonly repository: GitRepository;
   readonly name: string;
   readonly commit: string;
-  /** Absolute paths at the base, by `pathKey` of present ones. */
+  /** Has absolute paths at the base, by `pathKey` of the present paths. */
   readonly originals: ReadonlyMap<string, string>;
 }
 
@@ -55,7 +55,7 @@ export async function findBase(
 
 interface BaseText {
   readonly bytes: number;
-  /** Null if the base has no such file, undefined if it is unknown. */
+  /** Is null if the base has no such file, and undefined if it is unknown. */
   readonly text: string | null | undefined;
 }
 
@@ -75,7 +75,10 @@ export class FilesAtBase {
     return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
   }
 
-  /** `changed` also has folders; absolute paths. False if nothing is to be compared again. */
+  /**
+   * `changed` has absolute paths, also of folders. Returns false if there is nothing to compare
+   * again.
+   */
   reread(changed: ReadonlySet<string>): boolean {
     const stale = [...this.#files.keys()].filter(atOrBelow(changed));
     for (const file of stale) this.#stale.add(file);

@@ -58,7 +58,7 @@ export class DisplayedFindings implements vscode.Disposable {
   }
 }
 
-/** The first line of the file if the line is unknown. */
+/** Returns the first line of the file if the line is unknown. */
 export function toRange({
   startLine = 1,
   endLine = 1,

@@ -46,7 +46,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
   let editedAt = 0;
   let isWaiting = false;
   let isDisposed = false;
-  /** What is edited while files are followed waits for its turn. */
+  /** Edits during a round wait for the next one. */
   const rePlaceAfterRest = async (): Promise<void> => {
     try {
       while (edited.size > 0) {
@@ -70,7 +70,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
     isWaiting = true;
   };
   return vscode.Disposable.from(
-    // An event without changes: the document became dirty or was saved.
+    // An event without changes says that the document became dirty or was saved.
     vscode.workspace.onDidChangeTextDocument(({ document }) => gather(document)),
     vscode.workspace.onDidCloseTextDocument(gather),
     // Documents with unsaved changes come back after a restart.

@@ -20,8 +20,8 @@ import type { FolderCalls } from '../../../core/yieldingWork.ts';
 import { answerOfGit, type GitRepository, repositoryOf } from '../../folders.ts';
 import { commitLabel } from '../../runs/runLabels.ts';
 
-/*
- * The texts of files as they are now, as they were uploaded, and as they are in a commit. None is
+/**
+ * Reads files as they are now, as they were uploaded, and as they are in a commit. No text is
  * longer than `maxTextBytes`, and no folder is waited for longer than two seconds.
  */
 
@@ -67,8 +67,8 @@ export function unsavedText(file: string): string | undefined {
 }
 
 /**
- * Undefined where an upload would read no text: what a link leads to is not read, also if it is
- * open in an editor. Throws `noAnswer`, and the system's errors.
+ * Returns undefined where an upload would read no text: the target of a link is not read, even if
+ * it is open in an editor. Throws `noAnswer`, and the system's errors.
  */
 export async function textNow(
   { folder, path }: { readonly folder: string; readonly path: string },
@@ -100,12 +100,12 @@ export async function textAsUploaded(
   return content === undefined ? { why: committed.otherwise } : { text: toText(content, file) };
 }
 
-/** `otherwise` is why it may differ from the uploaded file. */
+/** `otherwise` says why the text may differ from the uploaded file. */
 async function readCommitted(
   { folder, commit }: Target,
   file: string,
 ): Promise<{ content: Buffer; otherwise: string } | { why: string }> {
-  // Only a hash: other Git names for commits can contain anything.
+  // Only hashes are used: other Git names for commits can contain anything.
   if (commit === undefined || !/^[0-9a-f]{40,64}$/.test(commit.id))
     return { why: t('its content wasn’t saved, and no known commit contains it') };
   if (!vscode.workspace.isTrusted)
@@ -131,8 +131,8 @@ async function readCommitted(
 }
 
 /**
- * Null if the commit does not have the file, undefined if Git cannot read it, or if it is larger
- * than `maxBytes`. Throws `noAnswer`.
+ * Returns null if the commit doesn't have the file, and undefined if Git can't read it or it is
+ * larger than `maxBytes`. Throws `noAnswer`.
  */
 export async function contentAt(
   repository: GitRepository,

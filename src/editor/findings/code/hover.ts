@@ -28,7 +28,7 @@ export function registerHover({ displayed, findings }: Deps): vscode.Disposable 
   );
 }
 
-/** Untrusted: links, images, HTML and commands are inert. */
+/** The text is untrusted, so links, images, HTML, and commands are inert. */
 function toMarkdown({ finding, details }: DetailedFinding): vscode.MarkdownString {
   const { description, recommendation } = details;
   const parts = [

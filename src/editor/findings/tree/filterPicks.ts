@@ -152,10 +152,10 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
-/** Without a choice of these, closed findings are hidden. */
+/** Closed findings are hidden unless one of these parts has a choice. */
 const showingClosed: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
 
-/** All values are the same as none, unless none hides findings. */
+/** Choosing all values is the same as choosing none, unless choosing none hides findings. */
 async function chooseValues(
   part: ListPart,
   filter: Filter,

@@ -39,12 +39,12 @@ export class Filtering {
     return activeParts(this.#filter).length > 0;
   }
 
-  /** The same function until the filter changes. */
+  /** Returns the same function until the filter changes. */
   get passes(): (shown: ShownFinding) => boolean {
     return this.#passes;
   }
 
-  /** Names of this user and their teams in CODEOWNERS, separated by spaces. */
+  /** Contains the names of the user and their teams in CODEOWNERS, separated by spaces. */
   get handles(): string {
     return this.#userMemory.get(handlesKey, '');
   }

@@ -61,7 +61,7 @@ function proposalsItem(folder: string, count: number): vscode.TreeItem {
   return item;
 }
 
-/** `name` is the label of tooltips and screen readers. */
+/** Tooltips and screen readers use `name`. */
 function groupItem(label: string, { shown }: GroupNode, isExpanded = true, name = label): vscode.TreeItem {
   const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);
@@ -147,7 +147,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.command = {
     title: isOnlyLive ? t('Show Details') : t('Show in Editor'),
     command: isOnlyLive ? 'whitebox.showFindingDetails' : 'whitebox.revealFinding',
-    // The node itself: its run may no longer be shown when the command runs.
+    // The node is passed, because its run may no longer be shown when the command runs.
     arguments: [node],
   };
   return item;
@@ -155,7 +155,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
 
 /** A narrow view cuts the end, so this begins the row. */
 function forUserLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
-  // A model may have invented it.
+  // A model may have invented the finding.
   if (quoted?.kind === 'quoteNotFound')
     return {
       quote: t('quoted code not found'),
@@ -171,7 +171,7 @@ function decisionWithNote(triage: TriageDecision): string {
   return note === '' ? decisionLabel(triage) : `${decisionLabel(triage)}: ${note}`;
 }
 
-/** Findings are untrusted: plain text. */
+/** Findings are untrusted, so the tooltip is plain text. */
 function tooltipOf(
   { finding, triage, verdict, decidedBefore, evidence, owners = [] }: ShownFinding,
   title: string,

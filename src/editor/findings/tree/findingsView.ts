@@ -106,7 +106,7 @@ function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindin
   return applyFilter([...shown, ...absent], display, filtering.passes);
 }
 
-/** Nobody can accept a decision without a finding here. */
+/** A decision without a finding here can't be accepted, so it isn't counted. */
 function proposalsIn(findings: FindingStore) {
   return [...findings.sharedDecisions()].flatMap(([folder, decisions]) => {
     const count = decisions.filter(({ about }) => about !== undefined).length;
@@ -118,7 +118,7 @@ function setContext(key: string, value: unknown): void {
   void vscode.commands.executeCommand('setContext', `whitebox.${key}`, value);
 }
 
-/** `whitebox.findingsView` in the manifest's conditions. */
+/** The manifest's conditions compare `whitebox.findingsView` with these. */
 type FindingsState =
   | 'shown'
   | 'reading'
