@@ -3,10 +3,7 @@ import { readJson } from '../json.ts';
 import { type ArtifactStart, toFeatures } from './features.ts';
 import { listProgress } from './scanProgress.ts';
 
-/**
- * Reads features or progress from a file that may be large: only in a worker. Throws what
- * `toFeatures` and `readJson` throw.
- */
+/** Only a worker calls it: the file may be large. Throws what `toFeatures` and `readJson` throw. */
 export function readArtifactFile({ role, path }: ArtifactStart): unknown {
   const value = readJson(readFileSync(path, 'utf8'));
   return role === 'features' ? toFeatures(value) : listProgress(value);

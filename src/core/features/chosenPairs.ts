@@ -8,7 +8,7 @@ import { type Feature, readFeatures } from './features.ts';
 import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/blackboxInput.ts';
 import type { Perspective } from './scanProgress.ts';
 
-/** Of one request (docs/api.md, section 8). */
+/** The service limits one request (docs/api.md, section 8). */
 export const maxPairs = 10_000;
 
 /** Null leaves the order to the service. */
@@ -19,7 +19,7 @@ export interface Pair {
   readonly perspective: Perspective;
 }
 
-/** Chosen pairs and their priority, by feature name, then by perspective. */
+/** The keys are feature names, then perspectives. */
 export type Choice = ReadonlyMap<string, ReadonlyMap<Perspective, Priority>>;
 
 export type PairsFault = 'none' | 'tooMany' | 'gone' | 'damaged';
@@ -32,9 +32,7 @@ export function everyPair(features: readonly Feature[]): Choice {
   return withPairs(new Map(), pairsOf(features), true);
 }
 
-/**
- * Adds pairs, or removes them. Without a `priority`, pairs that were already chosen keep theirs.
- */
+/** Without a `priority`, pairs that were already chosen keep theirs. */
 export function withPairs(
   choice: Choice,
   pairs: readonly Pair[],
@@ -59,15 +57,15 @@ export function countChosen(choice: Choice, features: readonly Feature[]): numbe
   return features.reduce((sum, { name }) => sum + (choice.get(name)?.size ?? 0), 0);
 }
 
-/** Chosen feature names that are not in the list, as after a new download of the artifacts. */
+/** A new download may lack features that were chosen before. */
 export function missingFeatures(choice: Choice, features: readonly Feature[]): string[] {
   const names = new Set(features.map(({ name }) => name));
   return [...choice.keys()].filter((name) => !names.has(name));
 }
 
 /**
- * `pairs` of a request; undefined for all pairs without priorities (docs/api.md, section 2.7, rule
- * 3). Throws `badPairs` with a `PairsFault`.
+ * Returns undefined for all pairs without priorities (docs/api.md, section 2.7, rule 3). Throws
+ * `badPairs` with a `PairsFault`.
  */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
@@ -104,9 +102,7 @@ const fileSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
 );
 
-/**
- * From a run's folder; undefined if a user has not chosen. Throws `badPairs` for a damaged file.
- */
+/** Returns undefined if the user has not chosen. Throws `badPairs` for a damaged file. */
 export async function readChoice(folder: string): Promise<Choice | undefined> {
   const text = await readIfThere(join(folder, fileName));
   if (text === undefined) return undefined;
@@ -125,7 +121,7 @@ export async function writeChoice(folder: string, choice: Choice): Promise<void>
 
 type Pairs = NonNullable<ApplicationInput['pairs']>;
 
-/** The pairs that a run requested; `unknown` if its input is not on this machine. */
+/** Returns `unknown` if the run's input is not on this machine. */
 export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' {
   if (workflow === 'blackbox-crawl') return 'all';
   return input === undefined ? 'unknown' : (input.pairs ?? 'all');
@@ -136,9 +132,7 @@ export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boole
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 
-/**
- * The choice until a user chooses: the pairs that the run requested, or none if they are unknown.
- */
+/** Returns the pairs that the run requested, or none if they are unknown. */
 export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   const asked = askedPairs(run);
   if (asked === 'all') return everyPair(features);
@@ -150,10 +144,7 @@ export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   );
 }
 
-/**
- * The pairs for a continuation of a run: a user's choice, else the pairs of the run itself. Throws
- * `badFeatures` and `badPairs`.
- */
+/** Returns the user's choice, else the run's own pairs. Throws `badFeatures` and `badPairs`. */
 export async function pairsToContinue(
   run: Run,
   folder: string,

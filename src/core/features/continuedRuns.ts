@@ -3,12 +3,10 @@ import { workflows } from '../workflows/workflows.ts';
 import { isFinal, keptArtifacts, roleOf, type Run } from '../run/state/run.ts';
 
 /**
- * The continuations of an ended run: allowed, or why not (docs/api.md, sections 2.7 and 2.8); empty
- * before its end.
+ * Says for each continuation whether it is allowed, or why not (docs/api.md, sections 2.7 and 2.8).
  */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
-  // Only a run that the service knows can be referred to; an imported run does not name its
-  // service.
+  // An imported run may have an ID, but doesn't name its service.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();
   const exit = 'exit' in run ? run.exit : undefined;
   return workflows[run.workflow].continuations({
@@ -23,15 +21,12 @@ export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/**
- * True for an assessment that continues its predecessor, with its findings (docs/api.md, section
- * 2.7).
- */
+/** The findings of the predecessor are included (docs/api.md, section 2.7). */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }
 
-/** The service's ID of the run that a run continues: both are one assessment. */
+/** Returns the service's ID of the run that is continued: both are one assessment. */
 export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment'
@@ -39,10 +34,7 @@ export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefine
     : undefined;
 }
 
-/**
- * The service's ID of the run that a run continues, or whose features it assesses or crawls
- * further.
- */
+/** Also returns the ID of a run whose features are assessed or crawled further. */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   if (resume === undefined) return undefined;

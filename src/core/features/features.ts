@@ -6,9 +6,10 @@ import { isObject } from '../json.ts';
 import { keptArtifact, type Run } from '../run/state/run.ts';
 
 /**
- * A function of the application that a crawl found, from the artifact of a run, which is read in a
- * worker. A pair is its exact name and a perspective. `scanProgress` tells which pairs were tested,
- * `chosenPairs` which a user chose, and `continuedRuns` how a run can be continued.
+ * A crawl finds features: functions of the application. A pair is a feature's exact name and a
+ * perspective. A worker reads the features from an artifact of a run. `scanProgress` tells which
+ * pairs were tested, `chosenPairs` which a user chose, and `continuedRuns` how a run can be
+ * continued.
  */
 export interface Feature {
   readonly name: string;
@@ -18,9 +19,9 @@ export interface Feature {
 }
 
 export interface FeatureList {
-  /** Features with a usable name, in file order, each name once. */
+  /** The features have usable and different names, and are in file order. */
   readonly features: readonly Feature[];
-  /** The number of entries with the name of an earlier one. */
+  /** Counts entries with the name of an earlier one. */
   readonly repeated: number;
   readonly unreadable: number;
   readonly cut: number;
@@ -36,18 +37,16 @@ export interface ArtifactStart {
   readonly path: string;
 }
 
-/** The parsing worker's entry, or what it does, for work that is in the worker already. */
+/** It is the parsing worker's entry or, inside a worker, a function. */
 export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
 
 const maxBytes = 16 * 1024 * 1024;
 const maxReadMs = 60_000;
 export const maxFeatures = 10_000;
-/**
- * Characters in the name of a pair's feature (docs/api.md, section 8); other texts are cut to it.
- */
+/** Characters of a feature's name (docs/api.md, section 8). Other texts are cut to this length. */
 const maxNameLength = 5_000;
 
-/** Reads the artifact in the parsing worker. Throws `badFeatures` with a `FeaturesFault`. */
+/** Throws `badFeatures` with a `FeaturesFault`. */
 export async function readFeatures(run: Run, folder: string, workerFile: string | URL): Promise<FeatureList> {
   const list = await readArtifact<FeatureList>(run, folder, 'features', workerFile);
   if (list === undefined) throw new AssessmentError('badFeatures', { subject: 'absent' });
@@ -55,8 +54,8 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
 }
 
 /**
- * Accepts a list (docs/api.md, section 2.4), also as `features` of an object. Throws `badFeatures`
- * if no list, or no name, is found.
+ * Accepts a list (docs/api.md, section 2.4), or an object with it. Throws `badFeatures` without a
+ * list or any name.
  */
 export function toFeatures(value: unknown): FeatureList {
   const entries: unknown = isObject(value) ? value['features'] : value;
@@ -77,8 +76,8 @@ export function toFeatures(value: unknown): FeatureList {
 }
 
 /**
- * Undefined if the run has no such artifact. Throws `badFeatures` if it is too large or has another
- * shape.
+ * Returns undefined if the run has no such artifact. Throws `badFeatures` if it is too large or
+ * malformed.
  */
 export async function readArtifact<T>(
   run: Run,

@@ -6,22 +6,16 @@ import { type ArtifactReader, maxFeatures, readArtifact } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
-/**
- * `completed`, `skipped`, or neither (docs/api.md, section 2.4); `unknown` without a readable
- * artifact.
- */
+/** The service says `completed`, `skipped`, or neither (docs/api.md, section 2.4). */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
 export type PairState = (typeof pairStates)[number];
 
 export interface ScanProgress {
   readonly tested: number;
   readonly notApplicable: number;
-  /** Why not every state is known; `partlyUnreadable` if entries cannot be read or are too many. */
+  /** `partlyUnreadable` means that entries cannot be read or are too many. */
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
-  /**
-   * A pair that is not listed is `unknown` if there is a problem. A crawl without progress has
-   * tested none.
-   */
+  /** A crawl without progress has tested no pair. */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
 
@@ -33,7 +27,7 @@ export interface ListedProgress {
 
 const maxListed = maxFeatures * perspectives.length;
 
-/** What cannot be read is a `problem` of the answer, not an error. */
+/** The answer has a `problem` if the progress cannot be read. */
 export async function readScanProgress(
   run: Run,
   folder: string,
@@ -50,7 +44,7 @@ export async function readScanProgress(
   }
 }
 
-/** Of the two lists of pairs (docs/api.md, section 2.4). A pair in both was tested. */
+/** A pair in both lists was tested (docs/api.md, section 2.4). */
 export function listProgress(value: unknown): ListedProgress {
   const { completed, skipped } = isObject(value) ? value : {};
   if (!Array.isArray(completed) && !Array.isArray(skipped))
@@ -86,7 +80,7 @@ function progressWithout(problem: 'absent' | 'unreadable', state: PairState = 'u
   return { tested: 0, notApplicable: 0, problem, stateOf: () => state };
 }
 
-/** Members are named as in the pairs of a request. */
+/** The members have the names of a request's pairs. */
 function keyOfPair(pair: unknown): string | undefined {
   const { feature_name: feature, perspective } = isObject(pair) ? pair : {};
   const known = perspectives.find((each) => each === perspective);

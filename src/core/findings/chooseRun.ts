@@ -7,14 +7,14 @@ export function hasFindings(run: Run): boolean {
   return isFinal(run) && keptArtifact(run, 'findings') !== undefined;
 }
 
-/** False for a run that ended early, or that tested only one pair: it may lack findings. */
+/** A run that ended early or tested only one pair may lack findings. */
 export function hasAllFindings(run: Run): boolean {
   return hasFindings(run) && !endedEarly(run) && !testsOnePair(run);
 }
 
 /**
- * The code of a run's folders, or the application at its target URLs. Runs of one subject replace
- * each other.
+ * Runs of one subject replace each other: about the code of their folders, or about one
+ * application.
  */
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
@@ -26,24 +26,22 @@ export function folderSubjectKey(run: Run, folder: string): string {
   return JSON.stringify([pathKey(folder), subjectOf(run)]);
 }
 
-/** False for an imported file of unknown origin. */
+/** An imported file may be of unknown origin. */
 export function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
-/** It says nothing of other pairs. */
+/** Such a run says nothing about other pairs. */
 export function testsOnePair(run: Run): boolean {
   return run.input?.pairs?.length === 1 && (!isContinued(run) || run.continuesOnePair === true);
 }
 
-/** It has all findings, or those up to its credit limit. */
 function isShownByDefault(run: Run): boolean {
   return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !testsOnePair(run));
 }
 
 /**
- * A user's choice for a folder and a subject: a run, or undefined for none. It holds until another
- * run gets findings.
+ * The user chose a run, or none. The choice holds until another run of the subject gets findings.
  */
 interface FolderChoice {
   readonly folder: string;
@@ -51,7 +49,7 @@ interface FolderChoice {
   readonly runsWhenChosen: ReadonlySet<string>;
 }
 
-/** Lists of runs are newest first. */
+/** All lists of runs are newest first. */
 export class FolderChoices {
   readonly #choices = new Map<string, FolderChoice>();
 
@@ -59,15 +57,14 @@ export class FolderChoices {
     this.#choose(run, run.id, all);
   }
 
-  /** Also drops the choices for folders that are not open here. */
   clear(all: readonly Run[], isOpenHere: (folder: string) => boolean): void {
     for (const run of all) this.#choose(run, undefined, all);
     for (const [key, { folder }] of [...this.#choices]) if (!isOpenHere(folder)) this.#choices.delete(key);
   }
 
   /**
-   * By `folderSubjectKey`, the run that each folder shows; undefined for none. Only folders that
-   * are open or have a choice are there: any other accepts findings of every shown run.
+   * Keys are `folderSubjectKey`s; undefined means that the folder shows no run. A folder without an
+   * entry is neither open nor chosen: it accepts findings of every shown run.
    */
   runsToShow(
     all: readonly Run[],
@@ -115,17 +112,14 @@ export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));
 }
 
-/** An imported file does not say its account. */
+/** An imported file doesn't name its account. */
 export function canShareNames(one: Run, other: Run): boolean {
   if (!isOfService(one) || !isOfService(other)) return isOfService(one) === isOfService(other);
   const isOfSameAccount = one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
   return one.state === 'imported' || other.state === 'imported' || isOfSameAccount;
 }
 
-/**
- * The runs of the same subject and account with findings in a folder of the run, each once, in the
- * order of `runs`.
- */
+/** Returns each run of this subject and account once that has findings in a folder of this run. */
 export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
   const related = runs.filter(
@@ -140,8 +134,8 @@ export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
 }
 
 /**
- * Other records of this run don't count. An import of unknown origin has only runs of its folders
- * before it.
+ * Other records of this run don't count. Only runs of the same folders come before an import of
+ * unknown origin.
  */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const isSame = (other: Run): boolean => runIdOf(other) !== undefined && runIdOf(other) === runIdOf(run);
@@ -159,7 +153,7 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 /** A watched run is polled at least this often. */
 const maxUnseenMs = 30 * 60_000;
 
-/** How long earlier runs of its kind took whose start and end were seen, in milliseconds. */
+/** Returns milliseconds. Only runs of this kind count whose start and end were seen. */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
   return runsBefore(runs, run).flatMap((other) => {
     const isAlike =

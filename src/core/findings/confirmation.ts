@@ -6,10 +6,7 @@ import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';
 import type { ResultFinding, RunResult } from './result/result.ts';
 
-/**
- * The result of testing a finding's pair on a live application; `same` and `other` are a user's
- * answers.
- */
+/** The user answers `same` or `other`. */
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 
@@ -33,7 +30,7 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const [pair] = run.input?.pairs ?? [];
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
-    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever the findings
+    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever its findings
     // call it.
     const found = await findingsOf(run, source);
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
@@ -62,7 +59,7 @@ async function findingsOf(run: Run, source: Source): Promise<readonly ResultFind
   }
 }
 
-/** Credits: the lowest limits that the service accepts (docs/api.md, section 8). */
+/** The service accepts no lower limits (docs/api.md, section 8). The unit is credits. */
 export const confirmLimits = { scan: 10, crawl: 5 } as const;
 
 const perspectiveOfCwe: ReadonlyMap<number, Perspective> = new Map([
@@ -84,8 +81,8 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
 }
 
 /**
- * As the input of that run, for one pair (docs/api.md, section 2.7); undefined if input or ID is
- * unknown.
+ * Copies the run's input for one pair (docs/api.md, section 2.7). Returns undefined if the input or
+ * ID is unknown.
  */
 export function toConfirmInput(
   run: Run,

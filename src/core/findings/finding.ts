@@ -1,7 +1,7 @@
 import { clip } from '../visibleText.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
-/** Worst first. `none` has no business impact; the rating of `unrated` cannot be read. */
+/** The worst comes first. `none` means no business impact, `unrated` no readable rating. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
@@ -10,12 +10,12 @@ export function severityRank(severity: Severity): number {
   return SEVERITIES.indexOf(severity);
 }
 
-/** Nobody knows that an unrated finding is mild. */
+/** An unrated finding may be severe. */
 export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
-/** Characters; a longer text is no path. */
+/** A text with more characters is no path. */
 export const MAX_PATH = 4_096;
 
 export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
@@ -23,31 +23,31 @@ export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as 
 export type LocationRole = (typeof PLACE_ROLES)[number];
 
 /**
- * Lines and columns are 1-based; an unknown line is absent. Details have them as reported, a
- * finding those of the uploaded text, or of the file here if it is not known what was uploaded.
+ * Lines and columns are 1-based. Details have the reported ones. A finding has those of the
+ * uploaded text or, if the upload is unknown, of the local file.
  */
 export interface Location {
   /**
-   * As received, without a line suffix. Untrusted: only `location/resolver` turns it into a file.
+   * The path is untrusted: only `location/resolver` turns it into a file. It has no line suffix.
    */
   readonly path: string;
   readonly startLine?: number | undefined;
-  /** Never before `startLine`. */
+  /** It is never before `startLine`. */
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** Columns count code points, not UTF-16 units. Only in details, as is `snippet`. */
+  /** Columns count code points, not UTF-16 units. Only details have this and `snippet`. */
   readonly inCodePoints?: boolean | undefined;
   readonly snippet?: string | undefined;
   readonly role?: LocationRole | undefined;
   readonly label?: string | undefined;
-  /** Position of the uploaded archive that the path belongs to, from 0. */
+  /** The path belongs to the uploaded archive with this index. */
   readonly targetIndex?: number | undefined;
 }
 
 /**
- * Topics of blocks, by their names in exports. `details` is a second description, `other` what no
- * other part shows.
+ * The values are names in exports. `details` is a second description, `other` what no other part
+ * shows.
  */
 const blockNames = {
   details: 'details',
@@ -69,63 +69,63 @@ export interface Block {
   readonly text: string;
 }
 
-/** Score from 0 to 10, vector as received. */
+/** The score is from 0 to 10, the vector as received. */
 export interface Cvss {
   readonly score?: number | undefined;
   readonly vector?: string | undefined;
 }
 
 /**
- * What lists, Problems, filters, and decisions need. `id`, `title`, `rule`, `severityText`, `url`,
- * and `feature` are single lines with visible control and bidi characters. Every other text is
- * untrusted and as received.
+ * Lists, Problems, filters, and decisions need only this. `id`, `title`, `rule`, `severityText`,
+ * `url`, and `feature` are single lines with visible control and bidi characters. Every other text
+ * is untrusted and as received.
  */
 export interface Finding {
-  /** Position in the findings file, from 0. */
+  /** The position in the findings file starts at 0. */
   readonly index: number;
-  /** The ID in the file, else `#` and the position from 1. For display, not for identity. */
+  /** This is the ID in the file, else `#` and the position from 1. It is only displayed. */
   readonly id: string;
   readonly title: string;
   readonly rule?: string | undefined;
   readonly severity: Severity;
-  /** The rating as written, if it differs from `severity`. */
+  /** This is the rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
   readonly summary: string;
-  /** The main location first; empty if no file path can be read. */
+  /** The main location is first. */
   readonly locations: readonly Location[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
-  /** HTTP method; only with a `url`, a `feature`, or a `perspective`. */
+  /** A `url`, a `feature`, or a `perspective` is present, too. */
   readonly method?: string | undefined;
-  /** Untrusted, and may be relative. */
+  /** The URL is untrusted and may be relative. */
   readonly url?: string | undefined;
   readonly feature?: string | undefined;
-  /** In the service's words (docs/api.md, section 2.7). */
+  /** The service defines the words (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
-  /** The tool that found it has suppressed it: that counts until people decide. */
+  /** The tool suppressed the finding. That counts until a user decides. */
   readonly toolDecision?: TriageDecision | undefined;
   /**
-   * `clipped`: texts or locations were cut, here or for the size of the result. `unreadable`: the
-   * item is no object, and only `ReportedFinding.raw` has its content.
+   * `clipped`: texts or locations were cut, here or to limit the result. `unreadable`: the item is
+   * no object, and only `ReportedFinding.raw` has its content.
    */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 
-/** Read when somebody looks at a finding. `confidence` is a single line. */
+/** Details are read when a user looks at the finding. `confidence` is a single line. */
 export interface Details {
   readonly description: string;
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
   /**
-   * As reported, with quotes: those of the finding in the same order, then further ones, at most
-   * 500.
+   * At most 500 locations are as reported, with quotes. Those of the finding come first, in the
+   * same order.
    */
   readonly locations: readonly Location[];
 }
 
 export interface ReportedFinding extends Finding, Details {
-  /** The item as JSON; absent if it is too long or nested too deeply. */
+  /** The item is absent if its JSON is too long or it is nested too deeply. */
   readonly raw?: string | undefined;
 }
 
@@ -149,12 +149,12 @@ export function withoutQuote(location: Location): Location {
   return { ...location, snippet: undefined, inCodePoints: undefined };
 }
 
-/** Where details cannot be read any more. */
+/** Replaces details that cannot be read any more. */
 export function detailsFrom({ summary, locations }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], locations };
 }
 
-/** In characters: 10,000 summaries take one or two megabytes. */
+/** 10,000 summaries of so many characters take one or two megabytes. */
 export const maxSummary = 120;
 
 export function summaryOf(description: string): string {
@@ -169,20 +169,20 @@ export function isLiveFinding({
   return (url ?? feature ?? perspective) !== undefined;
 }
 
-/** Locations without a role; if all have one, the first location. */
+/** Returns the locations without a role or, if all have one, the first location. */
 export function mainLocationsOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   const main = locations.filter(({ role }) => role === undefined);
   return main.length > 0 ? main : locations.slice(0, 1);
 }
 
-/** The data flow, from source to sink; steps in file order. */
+/** The flow leads from source to sink. Steps are in file order. */
 export function flowOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   return (['source', 'step', 'sink'] as const).flatMap((role) =>
     locations.filter((location) => location.role === role),
   );
 }
 
-/** All locations, each once, from the source to the sink, then supporting locations. */
+/** Returns each location once, from the source to the sink, then supporting locations. */
 export function attackPathOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   const rank = ({ role }: Location): number =>
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];
@@ -195,7 +195,6 @@ export function attackPathOf({ locations }: Pick<Finding, 'locations'>): readonl
   return unique.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Empty fields are omitted. */
 export function toPlainFinding(finding: Finding, details: Details): Readonly<Record<string, unknown>> {
   const { id, title, severity, severityText, cwes, cvss } = finding;
   const { rule, feature, perspective, method, url } = finding;

@@ -51,20 +51,20 @@ interface Deps extends ViewSource {
   readonly isOpenHere: (folder: string) => boolean;
 }
 
-/** `absent` holds only findings of the earlier run. */
+/** `absent` has only findings of the baseline. */
 export type Comparison = ShownRun & { readonly baseline: Run };
 
 interface Chosen {
-  /** Run IDs by `folderSubjectKey`. */
+  /** The keys are `folderSubjectKey`s, the values run IDs. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
   readonly compared?: { readonly run: string; readonly baseline: string } | undefined;
 }
 
 /**
- * The findings that the editor shows: for each open folder and subject, those of one run. `#views`
- * has what is known of these runs, and is replaced whenever more is known. The steps of one run
- * follow each other; runs don’t wait for each other. A load reads what has changed, and asks again
- * for what is unread or unknown.
+ * Holds the findings that the editor shows: for each open folder and subject, those of one run.
+ * `#views` has what is known of these runs, and is replaced when more is known. Steps of one run
+ * are sequential; runs don’t wait for each other. A load reads what has changed, and retries what
+ * is unread or unknown.
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
@@ -73,15 +73,16 @@ export class FindingStore implements Disposable {
   readonly #source: ShowSource;
   readonly #choices = new FolderChoices();
   #chosen: Chosen = { runIds: new Map() };
-  /** The key is the run ID. Others than shown or compared runs cannot be read. */
+  /**
+   * The keys are run IDs. A run that is neither shown nor compared is here if it cannot be read.
+   */
   #views: ReadonlyMap<string, RunView> = new Map();
   #comparison: RunView | undefined;
   #shown: readonly ShownRun[] = [];
   #byName: ReadonlyMap<string, readonly ShownFinding[]> | undefined;
   readonly #heads = new WeakMap<Run, ResultHead>();
-  /** By run ID, the last step of its view. */
+  /** Each run ID has the last step of its view. */
   readonly #steps = new Map<string, Promise<void>>();
-  /** Aborted when nobody wants any more what is being loaded. */
   #loading = new AbortController();
 
   constructor(deps: Deps) {
@@ -116,7 +117,7 @@ export class FindingStore implements Disposable {
     }
   }
 
-  /** What took too long is also read again. */
+  /** Retries what took too long. */
   focused(): Promise<void> {
     forgetLate(this.#deps.memory);
     return this.load();
@@ -191,7 +192,7 @@ export class FindingStore implements Disposable {
     await setImmediate(); // showing 10,000 findings takes long
   }
 
-  /** It does only what has changed or is not known. */
+  /** Does only what has changed or is unknown. */
   #refresh(known: Run, signal?: AbortSignal): Promise<RunView> {
     return this.#step(known.id, async (former) => {
       signal?.throwIfAborted();
@@ -200,7 +201,7 @@ export class FindingStore implements Disposable {
       const used = [run, ...earlierRuns(runs.all(), run)];
       await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
       const view = await readView(run, former, this.#deps, signal);
-      // So that its findings are shown before its files are found.
+      // The findings are shown before their files are found.
       if (former?.head === undefined) await this.#put(view);
       return this.#withOwners(await locateUnread(view, this.#deps));
     });
@@ -249,8 +250,7 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * Undefined if the number is unknown. Of a run that isn't shown, the head of its result is read
-   * once.
+   * Returns undefined if the number is unknown. The head of a result that isn't shown is read once.
    */
   async countsOf(run: Run): Promise<FindingCounts | undefined> {
     if (!hasFindings(run) || this.failureOf(run.id) !== undefined) return undefined;
@@ -263,8 +263,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * A run may be shown or not; one that cannot be read has a `failure`. Throws the signal's reason,
-   * but goes on reading the run.
+   * The run need not be shown. If it cannot be read, the answer has a `failure`. Throws the
+   * signal's reason, but goes on reading.
    */
   async read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
     return toShownRun(await untilAborted(this.#refresh(run), signal), this.#source);
@@ -274,7 +274,9 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /** Undefined if it is too long, nested too deeply, or of a file that was replaced. */
+  /**
+   * Returns undefined if the item is too long, nested too deeply, or in a file that was replaced.
+   */
   itemOf(found: Detailable): Promise<string | undefined> {
     return readItem(found, this.#deps);
   }
@@ -283,10 +285,7 @@ export class FindingStore implements Disposable {
     return readConfirmations(name, { ...this.#deps, read: (run) => readResult(run, this.#deps) });
   }
 
-  /**
-   * Shows them until another run of its subject is chosen or ends with findings. Ignores a run
-   * without findings.
-   */
+  /** Shows the run until another one of its subject is chosen or ends with findings. */
   async show({ id }: Run): Promise<void> {
     const { runs } = this.#deps;
     const run = runs.get(id);
@@ -297,10 +296,7 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /**
-   * Shows none until a run is chosen or, for a folder that is open here, ends with findings. Ends
-   * what is being loaded.
-   */
+  /** Shows nothing until a run is chosen or, for a folder that is open here, ends with findings. */
   async clear(): Promise<void> {
     this.#loading.abort();
     this.#loading = new AbortController();
@@ -314,8 +310,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * Compares until other findings are shown. Throws why a run cannot be read, with its ID as
-   * `subject`, and the signal's reason.
+   * The comparison ends when other findings are shown. Throws the signal's reason, or why a run
+   * cannot be read, with its ID as `subject`.
    */
   async showComparison(run: Run, baseline: Run, signal?: AbortSignal): Promise<void> {
     const read: RunView[] = [];
@@ -337,7 +333,6 @@ export class FindingStore implements Disposable {
     return { ...found, baseline, absent: found.absent?.filter((shown) => shown.run.id === baseline.id) };
   }
 
-  /** Returns and throws what `TriageStore.set` does. */
   setTriage(
     shown: readonly ShownFinding[],
     state: TriageState,
@@ -347,7 +342,7 @@ export class FindingStore implements Disposable {
     return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
   }
 
-  /** The last records of the latest runs of open folders, shown or not. */
+  /** Returns saved findings of the latest runs of open folders, shown or not. */
   async latestFindings(): Promise<readonly ShownFinding[]> {
     const { runs, triage, isOpenHere } = this.#deps;
     const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());
@@ -361,7 +356,7 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** Each has the finding that it is about, among those that are shown and `others`. */
+  /** Pairs each decision with its finding among the shown ones and `others`. */
   sharedDecisions(
     others: readonly ShownFinding[] = [],
   ): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {
@@ -374,7 +369,7 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * Paths that start with `prefix` lead to `to`, a folder in the folder. Throws `outsideFolder`.
+   * Paths that start with `prefix` lead to `to`, which is inside `folder`. Throws `outsideFolder`.
    */
   async mapPaths(folder: string, prefix: string, to: string): Promise<void> {
     await addMapping(this.#deps.mappings, folder, prefix, to);

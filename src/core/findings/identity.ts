@@ -4,24 +4,24 @@ import { compact, isElision, splitLines } from './drift/lineText.ts';
 import { type Finding, isLiveFinding, type ReportedFinding } from './finding.ts';
 import type { UploadPath } from './location/resolver.ts';
 
-/*
- * A finding keeps the name of its first report. Working out a run's result pairs its findings with
- * earlier ones (`result/match`): a sure pair copies the name, any other is noted in `maybe`.
- * Decisions are about names. Where two machines know a finding by two names, its findings file and
- * index, or its fingerprint, find it.
+/**
+ * A finding keeps the name of its first report. `result/match` pairs the findings of a result with
+ * earlier ones: a certain pair shares the name; other pairs are noted in `possibleNames`. Decisions
+ * refer to names. If two machines name a finding differently, its findings file and index, or its
+ * fingerprint, identify it.
  */
 
 export interface FindingIdentity {
-  /** `reportKey` of its first report. */
+  /** The name is the `reportKey` of the first report. */
   readonly name: string;
-  /** The first 16 hex digits of the SHA-256 of its own findings file. */
+  /** The first 16 hex digits of the SHA-256 identify the findings file. */
   readonly file: string;
   readonly index: number;
   /** Similar findings may share it. */
   readonly fingerprint: string;
 }
 
-/** `maybe` has at most `maxMaybe` names that it may have, too, the latest first. */
+/** The latest of at most `maxPossibleNames` names is first. */
 export interface Named extends FindingIdentity {
   readonly possibleNames: readonly string[];
 }
@@ -51,14 +51,14 @@ export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'possibleName
 }
 
 /**
- * It finds by name, then by findings file and index, then by a fingerprint that only one finding
- * has, and of all that are asked for only those with one name.
+ * Searches by name, then by findings file and index, then by fingerprint. A fingerprint must be
+ * unique in `findings`, and have only one name in `asked`.
  */
 export function createFinder<T extends FindingIdentity>(
   findings: readonly T[],
   asked: readonly FindingIdentity[],
 ): (one: FindingIdentity) => T | undefined {
-  // Where several have a key, the first one counts.
+  // The first of several findings with a key counts.
   const toMap = (keyOf: (finding: FindingIdentity) => string): Map<string, T> =>
     new Map(findings.toReversed().map((finding) => [keyOf(finding), finding]));
   const byName = toMap(({ name }) => name);
@@ -84,8 +84,8 @@ const scheme = '1';
 const maxSnippet = 10_000;
 
 /**
- * A hash of kind, path, and quoted code; for a live finding, of its pair, method and address. It
- * depends only on the findings file and on what was uploaded.
+ * Hashes kind, path, and quoted code; for a live finding, its pair, method, and address. The hash
+ * depends only on the findings file and the upload.
  */
 export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPath, 'path'>): string {
   const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);
@@ -95,7 +95,7 @@ export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPat
   return `${scheme}:${digestOf([...subject, compact(snippet)]).slice(0, 32)}`;
 }
 
-/** Findings that share one are of one kind: a CWE, else the rule or the title. */
+/** Findings are of one kind if they share a CWE or, without CWEs, the rule or the title. */
 export function kindsOf({ cwes, rule, title }: Pick<Finding, 'cwes' | 'rule' | 'title'>): readonly string[] {
   if (cwes.length > 0) return cwes.map((cwe) => `CWE-${String(cwe)}`);
   return [...(rule === undefined ? [] : [`rule ${rule}`]), ...(title === '' ? [] : [`title ${title}`])];
@@ -105,7 +105,7 @@ export function isWithoutCode(finding: Finding): boolean {
   return finding.locations.length === 0 && isLiveFinding(finding);
 }
 
-/** Values of a query belong to one request, and do not count. */
+/** The query doesn't count, since its values belong to one request. */
 export function liveKeysOf(finding: Finding): readonly string[] {
   const { perspective } = finding;
   const topics = perspective === undefined ? kindsOf(finding) : [perspective];
@@ -121,8 +121,8 @@ function liveAddressOf({ feature = '', method = '', url = '' }: Finding): readon
 const minQuote = 6;
 
 /**
- * A hash of a quote without white space, left-out lines, and brackets at its ends. Empty where that
- * is too short to identify code.
+ * Hashes a quote without white space, omitted lines, and brackets at its ends. Returns an empty
+ * text if the rest is too short to identify code.
  */
 export function quoteKeyOf(snippet = ''): string {
   const lines = splitLines(snippet.slice(0, maxSnippet))

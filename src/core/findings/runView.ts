@@ -34,19 +34,19 @@ import { readHead } from './result/resultFile.ts';
 import type { UploadedFile } from './location/uploadedFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
-/*
- * What is known of one run: a value that is replaced as a whole. It is made of the run's record,
- * with all locations as they were uploaded and their folders unread. Each step adds what it finds
- * out, and returns the same view if that is nothing. What could not be read stays unread or
- * unknown, and the same step asks again. Decisions are no part of it: `view/show` looks them up.
+/**
+ * What is known of one run is an immutable value. It is made of the run's record, with all
+ * locations as they were uploaded and their folders unread. Each step adds what it finds out, or
+ * returns the same view. What could not be read stays unread or unknown, and the same step retries
+ * it. Decisions are not part of it: `view/show` looks them up.
  */
 
 export interface RunView extends Located {
   readonly run: Run;
-  /** Then there are no findings. */
+  /** A view with a failure has no findings. */
   readonly failure?: Failure | undefined;
   readonly head?: ResultHead | undefined;
-  /** What the run reports, then what only earlier runs report. */
+  /** The run's own findings are before those that only earlier runs report. */
   readonly found: readonly ResultFinding[];
   readonly names: () => ReadonlySet<string>;
   readonly owners: FoundOwners | 'unknown';
@@ -56,7 +56,7 @@ export interface ViewSource extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
   readonly calls: Pick<FolderCalls, 'ask'>;
   readonly mappings: MappingMemory;
-  /** Of the wanted files (absolute paths). */
+  /** `file` is an absolute path. */
   readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
 }
@@ -67,7 +67,7 @@ const nothing = {
   owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
-/** `former` if that is still right. Throws the signal's reason. */
+/** Returns `former` if it is still right. Throws the signal's reason. */
 export async function readView(
   run: Run,
   former: RunView | undefined,
@@ -129,7 +129,7 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
 
 interface Surroundings extends LocateOptions {
   readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
-  /** By `pathKey` of a target's folder. */
+  /** The keys are `pathKey`s of the targets' folders. */
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
 }
 
@@ -152,7 +152,7 @@ function locateHere(
   isEdited: (file: string) => boolean = () => true,
 ): Promise<Located> {
   const { runs, calls, mappings, log } = source;
-  /** What cannot be followed stays where it was. */
+  /** A location that cannot be followed stays where it was. */
   const follow: Follow = (files, texts) =>
     followInWorker(files, texts, source).catch((error: unknown) => {
       log.warn(`Places of findings cannot be followed: ${String(error)}`);
@@ -171,7 +171,7 @@ export async function locateUnread(view: RunView, source: ViewSource): Promise<R
   return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
 }
 
-/** Also looks for what is lost and may be in new files. Paths are absolute. */
+/** Also searches new files for lost locations. Paths are absolute. */
 export async function locateAgain(
   view: RunView,
   changed: ReadonlySet<string>,
@@ -219,7 +219,7 @@ function isSameLocated(former: Located, { locations, unread, missing }: Located)
   );
 }
 
-/** CODEOWNERS, and the names of the folders that may hold it. */
+/** CODEOWNERS may be in these folders. */
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
 /** A changed path may be a CODEOWNERS file, or a folder that has one. */

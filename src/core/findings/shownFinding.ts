@@ -11,70 +11,61 @@ import { isClosed, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './location/owners.ts';
 
 /**
- * A location in a file of this machine, with the lines of the present text as far as the code can
- * be followed; columns of a changed line are absent.
+ * A location in a local file has the lines of the present text, if the code can be followed. A
+ * changed line has no columns. `file` is absolute, `folder` is spelled as in the run's target, and
+ * `path` is relative to it, with `/`.
  */
 export interface ShownLocation {
-  /** Absolute. */
   readonly file: string;
-  /** As the run's target names it. */
   readonly folder: string;
   readonly target: number;
-  /** Relative to its folder, with `/`. */
   readonly path: string;
   readonly startLine?: number | undefined;
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
-  /** What was uploaded of the file, if known. */
   readonly uploaded?: UploadedFile | undefined;
   readonly reported: Location;
   readonly drift: Drift;
-  /** The text of the file differs from the one that was uploaded. */
   readonly isChanged?: boolean;
 }
 
-/** A finding of a result, as people see it now. */
 export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly run: Run;
   /**
-   * Those with a file on this machine. The first stands for the finding, even if it isn't the main
-   * one.
+   * Only locations with a local file are here. The first stands for the finding, even if it isn't
+   * the main one.
    */
   readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;
   /**
-   * It may be about another finding, or no longer hold: the finding is open, and a user has to
-   * check.
+   * This decision may be about another finding, or no longer hold. The finding is open, and a user
+   * has to check.
    */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** Undefined where no CODEOWNERS file covers the main location's file. */
+  /** It is undefined if no CODEOWNERS file covers the main location's file. */
   readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 
-/**
- * With findings, or why they cannot be read. In the view, only those of folders that show this run.
- */
+/** The view has only findings of folders that show this run. */
 export interface ShownRun {
   readonly run: Run;
   readonly shown: readonly ShownFinding[];
   readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
-  /** The number of files with findings that differ from what was scanned. */
+  /** Counts files with findings that differ from what was scanned. */
   readonly changedFiles?: number | undefined;
-  /** Only earlier runs report them. Settled ones only if the baseline reports them. */
+  /** Only earlier runs report these. Closed ones are listed only if the baseline reports them. */
   readonly absent?: readonly ShownFinding[] | undefined;
-  /**
-   * The run that it is compared with, and how many of that run's findings are known, if not all.
-   */
+  /** `baselineCut` is present if not all findings of the baseline are known. */
   readonly baseline?: Run | undefined;
   readonly baselineCut?: Cut | undefined;
-  /** Their findings could not be read, and are missing in the comparison. */
+  /** The comparison lacks the findings of these runs. */
   readonly unreadRuns?: readonly Run[] | undefined;
-  /** How many absent findings are not listed: those of removed runs, and beyond the limit. */
+  /** Counts absent findings of removed runs, and those beyond the limit. */
   readonly unlisted?: number | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
-  /** Folders whose files could not be compared with what was uploaded. */
+  /** Files in these folders could not be compared with the upload. */
   readonly unread?: readonly string[] | undefined;
 }
 
@@ -100,7 +91,7 @@ export function localLocationOf(
   return locations.find(({ reported }) => reported === location);
 }
 
-/** Only the local location knows it where a user has mapped its path. */
+/** If a user has mapped the path, only the local location knows the uploaded file. */
 export function uploadedFileOf(location: Location, shown: ShownFinding): UploadedFile | undefined {
   return (
     shown.uploaded[shown.finding.locations.indexOf(location)] ?? localLocationOf(location, shown)?.uploaded
@@ -122,7 +113,7 @@ export function folderOf(shown: WithLocations): string | undefined {
   return shown.uploadedFolder ?? mainLocationOf(shown)?.folder;
 }
 
-/** Those whose decisions count: its own, or all of its run if it is in none of them. */
+/** Returns the finding's folder, or all of its run's if it is in none of them. */
 export function decisionFolders(shown: WithLocations): readonly string[] {
   const folders = shown.run.targets.map(({ folder }) => folder);
   const folder = folderOf(shown);

@@ -5,11 +5,11 @@ interface DocumentFrame {
   readonly styleUri: string;
   readonly cspSource: string;
   readonly nonce: string;
-  /** BCP 47 tag of the editor's language. */
+  /** A BCP 47 tag names the editor's language. */
   readonly language: string;
 }
 
-/** Allows only our script and stylesheet; only DOMPurify may turn text into markup. */
+/** Only our script and stylesheet are allowed, and only DOMPurify may turn text into markup. */
 function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
   return [
     "default-src 'none'",
@@ -26,7 +26,7 @@ function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
   ].join('; ');
 }
 
-/** The page around a document, which arrives as a message. */
+/** The document arrives later, as a message. */
 export function documentHtml(frame: DocumentFrame): string {
   return `<!DOCTYPE html>
 <html lang="${escape(frame.language)}">
@@ -51,7 +51,7 @@ interface SavedReport {
   readonly style: string;
 }
 
-/** A self-contained page without scripts; undefined if the body is not inert. */
+/** Returns a self-contained page without scripts, or undefined if the body is not inert. */
 export function toSavedHtml({ title, language, body, style }: SavedReport): string | undefined {
   const inert = toInertHtml(body);
   if (inert === undefined) return undefined;
@@ -59,7 +59,7 @@ export function toSavedHtml({ title, language, body, style }: SavedReport): stri
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,
-    // For the lengths of the chart's bars, the only style attributes in the body.
+    // The lengths of the chart's bars are the only style attributes in the body.
     "style-src-attr 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -102,10 +102,7 @@ const number = /^-?\d{1,9}$/;
 const word = /^[a-z0-9]*$/i;
 const anyText = /^/;
 
-/**
- * Allowed attributes and their values: no links but within the page, and no style but a bar's
- * length.
- */
+/** Links stay within the page, and the only style is a bar's length. */
 const attributes: ReadonlyMap<string, RegExp> = new Map([
   ['align', word],
   ['aria-hidden', word],
@@ -135,9 +132,8 @@ const piece = /([^<]+)|<(\/?)([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>/y;
 const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
- * Rebuilds serialized HTML with only the allowed attributes; undefined if it holds anything but
- * text and allowed elements. A second check after the view's sanitizer, which does not trust the
- * view.
+ * Rebuilds serialized HTML with only the allowed attributes. Returns undefined if it has anything
+ * but text and allowed elements. The view's sanitizer comes before, but the view is not trusted.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];

@@ -1,7 +1,4 @@
-/**
- * Messages between the extension host and the report webview. Each side checks incoming messages
- * with these schemas.
- */
+/** Both the extension host and the report webview check incoming messages with these schemas. */
 import * as z from 'zod/mini';
 
 const text = z.string();
@@ -34,7 +31,7 @@ const trend = z.strictObject({
     z.strictObject({
       label: text,
       notes: z.array(text),
-      /** One for each heading between the first and the last. */
+      /** There is one for each heading between the first and the last. */
       counts: z.array(text),
       segments: z.array(
         z.strictObject({
@@ -50,9 +47,12 @@ const trend = z.strictObject({
 const reportContent = z.strictObject({
   parts: z.array(
     z.strictObject({
-      /** Absent if the text has headings of its own. */
+      /** Without it, the text has its own headings. */
       heading: z.optional(text),
-      /** Untrusted; rendered separately, so that nothing in it affects another part. */
+      /**
+       * The text is untrusted. Parts are rendered separately, so that it cannot affect another
+       * part.
+       */
       markdown: text,
     }),
   ),
@@ -61,13 +61,13 @@ const reportContent = z.strictObject({
     z.strictObject({
       label: text,
       value: text,
-      /** CWE numbers, shown after the value as links. */
+      /** These numbers are shown after the value as links. */
       cwes: z.optional(z.array(count)),
-      /** `amber` for a doubt, `grey` for something unknown. */
+      /** `amber` means a doubt, `grey` something unknown. */
       tone: z.optional(z.enum(['amber', 'grey'])),
     }),
   ),
-  /** Empty for a document about one finding. */
+  /** A document about one finding has none. */
   severities: z.array(
     z.strictObject({
       severity: z.enum(severities),
@@ -76,21 +76,21 @@ const reportContent = z.strictObject({
     }),
   ),
   noFindings: z.optional(text),
-  /** Differences from the baseline, which `label` names; absent without one. */
+  /** `label` names the baseline. */
   changes: z.optional(
     z.strictObject({ label: text, counts: z.array(z.strictObject({ label: text, count })) }),
   ),
-  /** Newest run first; absent for a document about one run or finding. */
+  /** The newest run comes first. A document about one run or finding has no trend. */
   trend: z.optional(trend),
-  /** `openPlace` returns the `index`; `label` is `path:line` as in the report, and unique. */
+  /** `openLocation` returns the `index`. `label` is a unique `path:line`, as in the report. */
   locations: z.array(z.strictObject({ index: count, label: text })),
-  /** BCP 47 tag of the report's language. */
+  /** A BCP 47 tag names the report's language. */
   language: text,
 });
 
 const showMessage = z.strictObject({
   type: z.literal('show'),
-  /** The webview stores it, so that its panel can be restored. */
+  /** The webview stores it to restore its panel. */
   documentId: text,
   content: reportContent,
   strings: reportStrings,
@@ -99,7 +99,7 @@ const showMessage = z.strictObject({
 const problemMessage = z.strictObject({
   type: z.literal('problem'),
   documentId: text,
-  /** Localized; says what to do next. */
+  /** The text is localized, and says what to do next. */
   text,
   actions: z.array(text),
 });
@@ -118,28 +118,28 @@ const webviewMessage = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('rendered'),
     documentId: text,
-    /** Untrusted; `toInertHtml` filters it. */
+    /** The HTML is untrusted; `toInertHtml` filters it. */
     html: z.string().check(z.maxLength(maxHtmlChars)),
   }),
 ]);
 
 const webviewState = z.object({
   documentId: text,
-  /** The first visible part of the report, and how far it is scrolled. */
+  /** This is the first visible part; `offsetPx` tells how far it is scrolled. */
   section: z.optional(count),
   offsetPx: z.optional(z.number()),
 });
 
-/** A run's report, a finding, or a trend; labels are localized. */
+/** The content is a run's report, a finding, or a trend. Labels are localized. */
 export type ReportContent = z.infer<typeof reportContent>;
 export type TrendContent = z.infer<typeof trend>;
 export type ReportStrings = z.infer<typeof reportStrings>;
 export type ShowMessage = z.infer<typeof showMessage>;
 export type ProblemMessage = z.infer<typeof problemMessage>;
 export type HostMessage = z.infer<typeof hostMessage>;
-/** Webview to host. Names places and actions only by index, never by path or command. */
+/** The webview names locations and actions only by index, never by path or command. */
 export type WebviewMessage = z.infer<typeof webviewMessage>;
-/** Survives hiding and reloading. */
+/** The state survives hiding and reloading. */
 export type WebviewState = z.infer<typeof webviewState>;
 
 export function readWebviewMessage(value: unknown): WebviewMessage | undefined {
@@ -150,7 +150,7 @@ export function readHostMessage(value: unknown): HostMessage | undefined {
   return hostMessage.safeParse(value).data;
 }
 
-/** Undefined for an invalid state, as an older version of this extension may have stored. */
+/** Returns undefined for an invalid state, which an older version may have stored. */
 export function readWebviewState(value: unknown): WebviewState | undefined {
   return webviewState.safeParse(value).data;
 }

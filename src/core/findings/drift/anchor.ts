@@ -14,16 +14,18 @@ import {
 } from './lineText.ts';
 
 interface QuoteIndex {
-  /** Its own lines, if its snippet is there or nowhere, else those of its snippet. */
+  /**
+   * Keeps the reported lines if the snippet is there or nowhere, else returns those of the snippet.
+   */
   readonly anchor: (location: Location) => Location;
-  /** A line of dots stands for any lines. Undefined for a quote that is too short. */
+  /** A line of dots stands for any lines. Returns undefined for a quote that is too short. */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 
-/** White space does not count. */
+/** White space is ignored. */
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const find = lazily(() => createFind(readCode(lines.map(compact))));
-  /** The lines of a snippet that is not at the line of its place. */
+  /** Returns undefined if the snippet is at its reported line. */
   const findElsewhere = ({ snippet = '', startLine }: Location, own?: LineRange): LineRange | undefined => {
     const quoted = splitLines(snippet.trim());
     const wanted = quoted.map(compact).filter((text) => text !== '');
@@ -79,10 +81,7 @@ function reportedLines(
 
 interface FoundQuote {
   readonly whole: readonly LineRange[];
-  /**
-   * Also inside lines: of several, the first ends a line, and the last begins one. Undefined where
-   * that would take too long.
-   */
+  /** Quotes may begin and end inside lines. Undefined means that the search would take too long. */
   readonly inLines: readonly LineRange[] | undefined;
 }
 
@@ -104,7 +103,6 @@ function createFind(code: CodeLines): (wanted: readonly string[]) => FoundQuote 
   };
 }
 
-/** The index of the last of these ascending numbers that is not greater. */
 function lastUpTo(limit: number, ascending: readonly number[]): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {
@@ -115,12 +113,12 @@ function lastUpTo(limit: number, ascending: readonly number[]): number {
   return low - 1;
 }
 
-/** Punctuation stands in unrelated lines, too. */
+/** Punctuation occurs in unrelated lines, too. */
 function isSignificant(text: string): boolean {
   return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Undefined when two are equally near. */
+/** Returns undefined if two are equally near. */
 function nearest(ranges: readonly LineRange[], line: number | undefined): LineRange | undefined {
   if (ranges.length < 2) return ranges[0];
   if (line === undefined) return undefined;

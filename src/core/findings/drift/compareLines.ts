@@ -1,21 +1,21 @@
 import { diffArrays } from 'diff';
 import { compact, maxComparedLength } from './lineText.ts';
 
-/** Time grows with the square, and a keystroke waits for it. */
+/** Time grows with the square of it, and a keystroke waits. */
 const maxGapEdits = 100;
 const maxLandmarkEdits = 400;
 
-/** Lines that differ. 0-based; `to` and `afterTo` are excluded. */
+/** Lines are 0-based; `to` and `afterTo` are exclusive. */
 export interface Hunk {
   readonly from: number;
   readonly to: number;
   readonly afterFrom: number;
   readonly afterTo: number;
-  /** False where comparing would take too long: some may be the same. */
+  /** False means that comparing would take too long: some lines may be the same. */
   readonly isCompared: boolean;
 }
 
-/** The form in which lines are compared. A very long line keeps its white space. */
+/** A very long line keeps its white space. */
 export function comparable(line: string): string {
   return line.length > maxComparedLength ? line : compact(line);
 }
@@ -59,7 +59,7 @@ function compareGap(
     if (!added) to += count;
     if (!removed) afterTo += count;
     if (!added && !removed) continue;
-    // What is deleted, and what is inserted in its place, are two changes.
+    // A deletion and the insertion in its place are two changes.
     const last = hunks.at(-1);
     if (last?.to === from && last.afterTo === afterFrom) ({ from, afterFrom } = hunks.pop() ?? last);
     hunks.push({ from, to, afterFrom, afterTo, isCompared: true });
@@ -87,7 +87,7 @@ function uniqueIn(texts: readonly string[]): ReadonlyMap<string, number> {
   return new Map([...positions].flatMap(([text, all]) => (all.length > 1 ? [] : [[text, all[0] ?? 0]])));
 }
 
-/** Lines (0-based, ends included) that are not blank; all of them if all are blank. */
+/** Returns the lines (0-based, ends included) that are not blank, or all if all are blank. */
 export function codeLinesIn(lines: readonly string[], first: number, last: number): readonly number[] {
   const count = Math.min(last, lines.length - 1) - first + 1;
   const all = Array.from({ length: Math.max(0, count) }, (_, at) => first + at);

@@ -9,7 +9,7 @@ import {
   readCode,
 } from './lineText.ts';
 
-/** `unknown`: the text that was scanned is not available. */
+/** `unknown` means that the scanned text is not available, or takes too long to compare. */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
 
 /** `gone` has the line above, `unknown` the same numbers, as far as there are such lines. */
@@ -17,9 +17,9 @@ export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
 
-/** A shorter block occurs in many locations by chance. In characters. */
+/** A block with fewer characters occurs in many locations by chance. */
 const minBlockLength = 8;
-/** If two lines have a smaller share of characters in common, one is not an edit of the other. */
+/** One line is an edit of another only if they share so much of their characters. */
 const minLikeness = 0.5;
 
 interface ChangedLines extends Hunk {
@@ -36,8 +36,8 @@ interface LineChange {
 }
 
 /**
- * White space, blank lines and line ends do not count, except in very long lines. Code that occurs
- * once in both texts has `moved`. Where comparing would take too long, only such code is followed.
+ * White space, blank lines, and line ends don't count, except in very long lines. Code that occurs
+ * once in both texts has `moved`. If comparing would take too long, only such code is followed.
  */
 export function followLines(
   before: readonly string[],
@@ -52,7 +52,7 @@ export function followLines(
   return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
 }
 
-/** A current line, or the changed lines that it is one of. */
+/** Returns the current line, or the changed lines that it is one of. */
 function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedLines {
   let [low, high] = [0, hunks.length];
   while (low < high) {
@@ -98,7 +98,7 @@ function follow(range: LineRange, change: LineChange): DriftedRange {
   const [start = -1, end = start] = [left[0], left.at(-1)];
   if (start >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
 
-  // When two lines swap locations, the comparison may keep the shorter one.
+  // When two lines change places, the comparison may keep the shorter one.
   const longest = block.reduce((best, text) => (text.length > best.length ? text : best), '');
   const movedLine = findMoved([longest], change);
   if (movedLine !== undefined) return { ...movedLine, drift: 'changed' };
@@ -116,7 +116,10 @@ function findMoved(block: readonly string[], { codeBefore, codeAfter }: LineChan
   return findBlocks(codeBefore(), block).length === 1 ? rangeOf(codeAfter(), start, block.length) : undefined;
 }
 
-/** The current line most like each, else the first non-blank one that is like no other line. */
+/**
+ * Finds for each line the most similar current line, else the first non-blank one that is like no
+ * other.
+ */
 function replacementsIn(
   { from, to, afterFrom, afterTo }: Hunk,
   before: readonly string[],
@@ -138,7 +141,7 @@ function indexOfMostAlike(line: string, written: readonly string[]): number | un
   return at < 0 ? undefined : at;
 }
 
-/** The share of characters at their starts and ends, which typing keeps. 0 for very long lines. */
+/** Compares the characters at both ends, which typing keeps. Very long lines give 0. */
 function likeness(one: string, other: string): number {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   if (longer.length > maxComparedLength) return 0;

@@ -1,4 +1,4 @@
-/** 1-based, both included. */
+/** Lines are 1-based, and both are included. */
 export interface LineRange {
   readonly startLine: number;
   readonly endLine: number;
@@ -6,22 +6,22 @@ export interface LineRange {
 
 export interface CodeLines {
   readonly texts: readonly string[];
-  /** Line numbers of `texts`, 1-based. */
+  /** These are the line numbers of `texts`, 1-based. */
   readonly numbers: readonly number[];
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
 
 const maxComparisons = 1_000_000;
 
-/** A text that repeats itself would take the square of its length. */
+/** A text that repeats itself would otherwise take the square of its length. */
 const maxComparisonsPerCharacter = 10;
 /** Most positions differ in so many characters. */
 const maxHeadLength = 200;
 
-/** Longer texts are not compared by character: lines of that length are generated. */
+/** Longer lines are generated, and are not compared by character. */
 export const maxComparedLength = 5_000;
 
-/** As an editor counts lines. */
+/** Counts lines as an editor does. */
 export function splitLines(text: string): readonly string[] {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   return plain.split(plain.includes('\r') ? /\r\n|\r|\n/ : '\n');
@@ -31,17 +31,17 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** A line of dots stands for lines that a quote excludes. */
+/** A line of dots stands for lines that a quote omits. */
 export function isElision(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** Shorter parts stand in unrelated locations, too. */
+/** Shorter parts occur in unrelated locations, too. */
 export const minPartLength = 4;
 
 /**
- * Indexes a text by its groups of four characters, to look up where a longer part is. A lookup
- * compares the positions of the part's rarest group, and is undefined where that takes too long.
+ * Indexes a text by its groups of four characters. A lookup compares the positions of the part's
+ * rarest group. It returns undefined if that takes too long.
  */
 export function indexText(text: string): (part: string) => readonly number[] | undefined {
   const bits = Math.min(16, 33 - Math.clz32(text.length));
@@ -52,8 +52,7 @@ export function indexText(text: string): (part: string) => readonly number[] | u
     return mixed >>> (32 - bits);
   };
   const last = text.length - minPartLength;
-  // Positions are sorted by group: those of a group are from `begins` on, up to those of the next
-  // one.
+  // Positions are sorted by group; `begins` has where each group begins.
   const begins = new Uint32Array(2 ** bits + 1);
   const add = (group: number, count: number): number => (begins[group] = (begins[group] ?? 0) + count);
   for (let at = 0; at <= last; at += 1) add(groupAt(text, at), 1);
@@ -103,7 +102,7 @@ export function rangeOf(code: CodeLines, start: number, length: number): LineRan
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
 }
 
-/** Positions in `code.texts`. An empty block starts everywhere. */
+/** Returns positions in `code.texts`. An empty block starts everywhere. */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];

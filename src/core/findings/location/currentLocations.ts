@@ -19,9 +19,8 @@ export interface CurrentLocations {
   readonly isChanged: boolean;
 }
 
-/** Plain data. */
 export interface EditorTexts {
-  /** Unsaved texts by `pathKey`. */
+  /** The keys are `pathKey`s of unsaved files. */
   readonly edited: ReadonlyMap<string, string>;
   readonly encodings: Encodings;
 }
@@ -37,7 +36,7 @@ export function asReported(
   return { locations: locations.map(toCurrent), isChanged };
 }
 
-/** Takes long: for the worker. Undefined for a file that cannot be read now. */
+/** Only a worker calls it: it takes long. Returns undefined for a file that cannot be read now. */
 export async function followFiles(
   files: readonly LocationsOfFile[],
   texts: EditorTexts,
@@ -59,7 +58,7 @@ async function followFile(
   const current = texts.edited.get(pathKey(file.file)) ?? (content && decode(content, file.file).text);
   if (current === undefined) return asReported(each);
   const uploaded = file.uploaded && (await readUploadedText(runFolderOf(run), file.uploaded, decode))?.text;
-  // What was uploaded is nowhere: the file has changed, but it is not known where.
+  // Without the uploaded text, it is unknown where the file has changed.
   if (uploaded === undefined) return asReported(each, { isChanged: file.uploaded !== undefined });
   const [before, after] = [splitLines(uploaded), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);

@@ -15,27 +15,27 @@ import {
 
 export const EVIDENCE = ['quoteNotFound', 'unchecked', 'quoteFound'] as const;
 
-/** Whether quote and line of a location are in what was uploaded. */
+/** Says whether the quote and line of a location are in the uploaded text. */
 export type Evidence =
   | { readonly kind: 'quoteFound'; readonly path: string }
-  /** `line` only for a location without a quote. */
+  /** `line` is only for a location without a quote. */
   | { readonly kind: 'quoteNotFound'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
-  /** Something is not known, or searching for the quote takes too long. */
+  /** Something is unknown, or the search for the quote takes too long. */
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 
 type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';
 
-/** Undefined where there is nothing to check. */
+/** An entry is undefined if there is nothing to check. */
 export type EvidenceOfLocations = readonly (Evidence | undefined)[];
 
 export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
 
-/** No finding is lost for its quote: the rest is unchecked. */
+/** What is not checked in this time is `unchecked`. No finding is lost. */
 const maxCheckMs = 20_000;
 
-/** Found while the uploaded text was here. */
+/** This was found while the uploaded text was here. */
 export type KnownEvidence = ReadonlyMap<Location, Evidence | undefined>;
 
 export interface RunSource {
@@ -47,7 +47,7 @@ export interface RunSource {
 }
 
 interface CheckedLocation {
-  /** Its lines are those of the uploaded text, if that is here. */
+  /** The lines are those of the uploaded text, if that is here. */
   readonly anchored: Location;
   readonly evidence: Evidence | undefined;
 }
@@ -81,7 +81,7 @@ export async function checkEvidence(
       continue;
     }
     const unknown = notUploaded ?? (file === 'ambiguous' ? 'file' : undefined);
-    // The file here is the best that there is to correct a line by a quote.
+    // Without the uploaded text, the local file is used to correct the line.
     const anchored = unknown === 'upload' ? await anchorHere(inFile, source, isLate) : undefined;
     for (const location of inFile)
       add(location, {
@@ -112,7 +112,7 @@ function checkerIn(decoded: DecodedText, path: string): (location: Location) => 
   };
 }
 
-/** Columns then count UTF-16 units, as the text does. */
+/** Makes columns count UTF-16 units, as the text does. */
 function inUnits({ inCodePoints, ...location }: Location, lines: readonly string[]): Location {
   if (inCodePoints !== true) return location;
   const { startLine = 0, endLine = startLine, startColumn, endColumn } = location;
@@ -127,7 +127,6 @@ function inUnits({ inCodePoints, ...location }: Location, lines: readonly string
   };
 }
 
-/** The file was not uploaded, is not known, or has no uploaded text here. */
 function withoutText(
   { path, snippet, startLine }: Location,
   unknown: Unknown | undefined,
@@ -162,9 +161,7 @@ async function anchorHere(
   return anchored;
 }
 
-/**
- * A location that was uploaded in no file, and is found here through a mapping, cannot be checked.
- */
+/** A location that no uploaded file has, but a mapping leads to, cannot be checked. */
 export function asLocated(
   evidence: EvidenceOfLocations | undefined,
   isHere: (at: number) => boolean,

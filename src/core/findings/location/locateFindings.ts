@@ -19,13 +19,12 @@ import type { PathMapping } from './mappings.ts';
 import { createLocator, type Locate } from './resolver.ts';
 import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedFiles.ts';
 
-/*
- * Finds where locations are now, on the extension host: a file with the bytes that were uploaded
- * needs no worker, since locations have their lines in the uploaded text. Those that differ are
- * followed in the worker, in one request. What the disk does not tell is asked again later.
+/**
+ * Finds the current locations, on the extension host. A file with the uploaded bytes needs no
+ * worker: its locations have their lines in the uploaded text. A worker follows the others, in one
+ * request. If the disk doesn't answer, it is asked again later.
  */
 
-/** `locate` finds their files. */
 export interface FindingsOfRun {
   readonly run: Run;
   readonly runFolder: string;
@@ -33,7 +32,7 @@ export interface FindingsOfRun {
   readonly found: readonly ResultFinding[];
 }
 
-/** `mappings` are by `pathKey` of a target's folder. */
+/** The keys of `mappings` are `pathKey`s of the targets' folders. */
 export function findingsOfRun(
   run: Run,
   runFolder: string,
@@ -72,7 +71,7 @@ function keyOfFile([location, uploaded]: LocationAsUploaded): UploadedFile | str
   return uploaded ?? `${location.path}\0${String(location.targetIndex)}`;
 }
 
-/** A file that is where it was when it was uploaded. */
+/** The file is where it was when it was uploaded. */
 export function locatedAsSent(uploaded: UploadedFile): LocatedFile {
   const { target, folder, path } = uploaded;
   return { file: join(folder, ...path.split('/')), folder, target, path, uploaded };
@@ -81,13 +80,13 @@ export function locatedAsSent(uploaded: UploadedFile): LocatedFile {
 export interface Located {
   /** A location without a file on this machine has no entry. */
   readonly locations: ReadonlyMap<Location, ShownLocation>;
-  /** Folders with files that were not read: their locations are as uploaded, or as they were. */
+  /** Files of these folders were not read. Their locations are as uploaded, or as before. */
   readonly unread: ReadonlySet<string>;
-  /** A share may be mounted later. */
+  /** These folders don't exist, but a share may be mounted later. */
   readonly missing: ReadonlySet<string>;
 }
 
-/** An answer for each file, or none. */
+/** Returns an answer for each file, or an empty list. */
 export type Follow = (
   files: readonly LocationsOfFile[],
   texts: EditorTexts,
@@ -97,7 +96,7 @@ export interface LocateOptions {
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
   readonly calls: Pick<FolderCalls, 'ask'>;
-  /** The location is in one of these folders. Other locations stay as they were. */
+  /** The location is in one of the folders. Unwanted locations stay as they were. */
   readonly isWanted: (location: Location, folders: readonly string[]) => boolean;
 }
 
@@ -133,7 +132,7 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
   );
 }
 
-/** A location that stays the same is the same object. */
+/** An unchanged location stays the same object. */
 export async function locateFindings(
   runs: readonly FindingsOfRun[],
   former: Located,
@@ -152,7 +151,7 @@ export async function locateFindings(
       if (!isDeepStrictEqual(locations.get(reported), shown)) locations.set(reported, shown);
     }
   };
-  // Runs report the same files.
+  // Several runs report the same files.
   const isAsUploaded = memoized(
     async ({ uploaded }: LocatedFile) =>
       uploaded !== undefined &&
@@ -170,7 +169,7 @@ export async function locateFindings(
     if (file !== undefined) {
       const found = { run, file, locations: reported };
       const asUploaded = !texts.edited.has(pathKey(file.file)) && (await isAsUploaded(file));
-      // Nothing can be said about a file that is not known as it was uploaded.
+      // Nothing can be said about a file whose uploaded text is unknown.
       if (asUploaded || file.uploaded === undefined)
         put(found, asReported(found, { isAsUploaded: asUploaded }));
       else toFollow.push(found);

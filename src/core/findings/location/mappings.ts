@@ -10,14 +10,17 @@ import {
   type VisitedFile,
 } from './workspacePath.ts';
 
-/** Paths without a file which start with `from` start with `to`. Both are whole segments. */
+/**
+ * If a path has no file and starts with `from`, it starts with `to` instead. Both are whole
+ * segments.
+ */
 export interface PathMapping {
   readonly from: string;
-  /** Relative to the folder, with `/`; empty for the folder itself. */
+  /** It is relative to the folder, with `/`, and empty for the folder itself. */
   readonly to: string;
 }
 
-/** The editor's `Memento`. */
+/** The editor's `Memento` has this type. */
 export interface MappingMemory {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
@@ -68,18 +71,18 @@ export async function visitMapped(
 }
 
 export interface MappingPlan {
-  /** Empty for whole paths. */
+  /** It is empty for whole paths. */
   readonly prefix: string;
   readonly located: number;
 }
 
-/** More show nothing new. */
+/** More paths show nothing new. */
 const maxPaths = 2_000;
 const maxSegments = 50;
 
 /**
- * The prefix with which most paths have a file in `to`, the shortest among equals. `to` is relative
- * to `root`. Undefined when no path would have a file.
+ * Returns the prefix with which most paths have a file in `to`; among equals, the shortest. `to` is
+ * relative to `root`. Returns undefined if no path would have a file.
  */
 export async function planMapping(
   paths: readonly string[],

@@ -20,21 +20,21 @@ export const OWNERS_FILES: readonly string[] = [
   ...new Set([...ownersFilesOf.github, ...ownersFilesOf.gitlab]),
 ];
 
-/** What is not known of the file: these lines, or all of it. */
+/** These lines are not known, or the whole file is not. */
 export interface OwnersGap {
   readonly file: string;
   readonly lines: readonly number[] | 'unreadable' | 'tooComplex';
 }
 
 export interface FoundOwners {
-  /** Absolute paths. A file without CODEOWNERS has no entry. */
+  /** The keys are absolute paths. A file without CODEOWNERS has no entry. */
   readonly owners: ReadonlyMap<string, readonly string[] | 'unknown'>;
   readonly ownersGaps: readonly OwnersGap[];
-  /** The disk did not tell something, which can be asked again. */
+  /** The disk did not answer, and can be asked again. */
   readonly isPartial: boolean;
 }
 
-/** Paths are absolute. Takes up to seconds: for the worker. */
+/** Only a worker calls it: it takes up to seconds. Paths are absolute. */
 export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const find = memoized(
     (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(orUnknown),
@@ -92,7 +92,7 @@ interface OwnersFile {
   readonly format: OwnersFormat | undefined;
 }
 
-/** The format is that of the host; where that is not known, the folder or the file shows it. */
+/** The host determines the format. If it is unknown, the folder or the file shows the format. */
 async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
@@ -130,7 +130,7 @@ const maxOwnersOfLine = 100;
 const maxMs = 2_000;
 const stepsInOneLook = 500;
 
-/** Called for each step, throws `noAnswer` when the time for a file is over. */
+/** The result throws `noAnswer` when the time for a file is over. */
 function limitTime(): () => void {
   const end = performance.now() + maxMs;
   let steps = 0;
@@ -157,13 +157,13 @@ type OwnerPattern = Pick<OwnerRule, 'path' | 'folderOnly' | 'reachesBelow'>;
 export interface CodeOwners {
   /** GitHub's format has one section; the owners of several add up. */
   readonly sections: readonly (readonly OwnerRule[])[];
-  /** 1-based lines that the hosts skip, wholly or in part, or that are too long. */
+  /** Hosts skip these 1-based lines, wholly or in part, or they are too long. */
   readonly skipped: readonly number[];
 }
 
 /**
- * GitLab's `[Name][2] @owner` and `^[Name]`. Names ignore case. A line such as `[id]/page.js` is a
- * path.
+ * `[Name][2] @owner` and `^[Name]` are headings of GitLab. Names ignore case. A line such as
+ * `[id]/page.js` is a path.
  */
 const headingLine = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:\s([^]*))?$/;
 
@@ -212,8 +212,7 @@ function readGitHubRule(line: string): OwnerRule | undefined {
 }
 
 /**
- * Without owners of its own, a path has its section's. GitLab reads a heading without its end as a
- * path.
+ * A path without owners has those of its section. GitLab reads a heading without its end as a path.
  */
 function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | undefined {
   const rule = line.replace(/^!/, '');
@@ -232,7 +231,7 @@ function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | 
   );
 }
 
-/** GitLab ignores words that are no owners, and owners in a comment count. */
+/** GitLab ignores words that are no owners, and accepts owners in a comment. */
 function readGitLabOwners(text: string): Pick<OwnerRule, 'owners' | 'isOdd'> {
   const [beforeComment = ''] = text.split(/\s#/, 1);
   const isOdd = !wordsOf(beforeComment).every(isGitLabOwner);
@@ -247,7 +246,7 @@ function isOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** Also groups in groups, and roles such as `@@maintainer`. */
+/** Groups in groups count, too, and roles such as `@@maintainer`. */
 function isGitLabOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
@@ -262,10 +261,7 @@ function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefine
   return { path: anywhere ? [globstar, ...path] : path, folderOnly, reachesBelow };
 }
 
-/**
- * `path` is relative to the repository, with `/`. Empty if nobody owns it. Calls `step` for each
- * rule.
- */
+/** `path` is relative to the repository, with `/`. Calls `step` for each rule. */
 export function ownersOf(
   path: string,
   sections: CodeOwners['sections'],
@@ -283,7 +279,7 @@ export function ownersOf(
   return [...new Set(found.flatMap((rule) => rule?.owners ?? []))];
 }
 
-/** Backtracks to the last globstar only: the time is bounded by the product of both lengths. */
+/** Backtracks to the last globstar only: the product of both lengths bounds the time. */
 function matches({ path, folderOnly, reachesBelow }: OwnerPattern, names: readonly string[]): boolean {
   let [at, index] = [0, 0];
   let [afterGlobstar, skipped] = [0, names.length];
@@ -293,7 +289,7 @@ function matches({ path, folderOnly, reachesBelow }: OwnerPattern, names: readon
     if (pattern === undefined && (name === undefined ? !folderOnly : reachesBelow)) return true;
     if (pattern === globstar && name !== undefined) {
       at += 1;
-      // At the end it matches at least one name, elsewhere none or more.
+      // At the end, it matches at least one name, elsewhere none or more.
       if (at === path.length) return !folderOnly || names.length > 1;
       [afterGlobstar, skipped] = [at, index];
     } else if (pattern !== globstar && name !== undefined && pattern?.matches(name) === true) {

@@ -14,24 +14,29 @@ import {
   withoutDrive,
 } from './workspacePath.ts';
 
-/*
- * Turns the paths that a run reports into files. A path is searched for among the files that were
- * uploaded or, where these are not known, on the disk: (1) as it is, without its target's name or
- * number, or without a base on another machine, (2) without the first segments that all reported
- * paths share, if each then is a uploaded file (first, where (1) does not fit all), (3) by its end
- * of at least two segments. What has no file may have one by a user's mapping. A path that fits
- * several files is ambiguous, and no guess is made.
+/**
+ * Turns reported paths into files. A path is searched for among the uploaded files or, if these are
+ * unknown, on the disk: (1) as it is, without its target's name or number, or without a base on
+ * another machine, (2) without the first segments that all reported paths share, if each then is an
+ * uploaded file (this comes first if (1) does not fit all), (3) by its end of at least two
+ * segments. Without a file, a user's mapping may lead to one. A path that fits several files is
+ * ambiguous, and no guess is made.
  */
 
 /**
- * Where a location is according to the findings file and what was uploaded: the same on every
- * machine that knows what was uploaded. Where that is not known, as for a run that was imported or
- * tracked by its ID, paths are as reported.
+ * Says where a location is according to the findings file and the upload: the same on every machine
+ * that knows the upload. If that is unknown, as for an imported run, paths are as reported.
  */
 export interface UploadPath {
-  /** As the run's target names it. Undefined if several targets are possible, empty if none is. */
+  /**
+   * The folder is spelled as in the run's target. It is undefined if several targets are possible,
+   * and empty if none is.
+   */
   readonly folder: string | undefined;
-  /** As uploaded, else as reported, with `/`; empty for a finding without a location. */
+  /**
+   * The path is as uploaded, else as reported, with `/`. It is empty for a finding without a
+   * location.
+   */
   readonly path: string;
 }
 
@@ -42,18 +47,20 @@ function targetsOf({ targetIndex }: Location, knowsUploaded: readonly boolean[])
     return targetIndex === undefined || knowsUploaded[targetIndex] === undefined
       ? [...knowsUploaded.keys()]
       : [targetIndex];
-  // Where it is not known how many archives were uploaded, another index means another archive.
+  // If the number of archives is unknown, another index means another archive.
   return targetIndex === undefined || targetIndex === 0 || knowsUploaded[0] === true ? [0] : [];
 }
 
 interface Match {
-  /** The step that found it, from 0. */
+  /** Steps are counted from 0. */
   readonly step: number;
-  /** First segments of a path that mean the target. */
+  /** As the first segment of a path, they mean the target. */
   readonly names: readonly string[];
 }
 
-/** The earliest step counts; in several targets, the only one that the first segment names. */
+/**
+ * The earliest step counts. Of several targets, the only one counts that the first segment names.
+ */
 function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefined {
   const earliest = Math.min(...found.map(({ step }) => step));
   const best = found.filter(({ step }) => step === earliest);
@@ -67,12 +74,12 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 const maxDepth = 64;
 
 export interface UploadPaths {
-  /** It need not be on the disk. Undefined also where it is not known what was uploaded. */
+  /** The file need not be on the disk. Returns undefined, too, if the upload is unknown. */
   readonly uploadedFile: (location: Location) => UploadedFile | 'ambiguous' | undefined;
   readonly uploadPathOf: (location: Location) => UploadPath;
 }
 
-/** `locations` are all of the run. */
+/** `locations` are all locations of the run. */
 export function findUploaded(
   targets: Targets,
   uploaded: UploadedFiles,
@@ -105,7 +112,7 @@ export function findUploaded(
   return { uploadedFile, uploadPathOf };
 }
 
-/** Paths that would lead out of a folder are excluded. */
+/** Excludes paths that would lead out of a folder. */
 function searchUploaded(
   files: ReadonlyMap<string, UploadedFile>,
   names: readonly string[],
@@ -154,7 +161,8 @@ function searchUploaded(
   };
   const steps = lazily(() => {
     const isExact = (text: string): boolean => readingsOf(text).some((each) => findExactly(each));
-    // All paths begin with `/src`, where the files were mounted, and some would also be in `src`.
+    // If files were mounted at `/src`, all paths begin with it, and some may also be in a folder
+    // `src`.
     return sharedCount() === undefined || [...reported].every(isExact)
       ? [findExactly, findWithoutShared, findByEnd]
       : [findWithoutShared, findExactly, findByEnd];
@@ -172,7 +180,9 @@ function searchUploaded(
   };
 }
 
-/** The most literal reading first: a uploaded file may have a name that `toSegments` refuses. */
+/**
+ * The most literal reading is first: an uploaded file may have a name that `toSegments` refuses.
+ */
 function readingsOf(text: string): readonly (readonly string[])[] {
   const clean = toSegments(withoutDrive(text)) ?? [];
   const parts = text.split('/');
@@ -181,8 +191,8 @@ function readingsOf(text: string): readonly (readonly string[])[] {
 }
 
 /**
- * What a SARIF log names below a folder of another machine: `/./` is between them (`parse/sarif`).
- * Empty for any other path.
+ * A SARIF log may name a file below a folder of another machine: `/./` is between them
+ * (`parse/sarif`).
  */
 function belowBase(text: string): readonly string[] {
   const [, below = ''] = /^(?:file:|[a-z]:|[\\/]).*?\/\.\/(.*)$/is.exec(text) ?? [];
@@ -194,7 +204,7 @@ function isSafe(path: string): boolean {
   return isUsableName(path) && (process.platform !== 'win32' || toSegments(path)?.join('/') === path);
 }
 
-/** Each file by its path, else by `toComparable`. */
+/** The exact path precedes `toComparable`. */
 function indexPaths(files: readonly UploadedFile[]): ReadonlyMap<string, UploadedFile> {
   const comparable = files.map((file) => [toComparable(file.path), file] as const);
   return new Map([...comparable, ...files.map((file) => [file.path, file] as const)]);
@@ -219,17 +229,13 @@ function toComparable(path: string): string {
   return path.normalize('NFC');
 }
 
-/**
- * Without `number`, the archive's number. Its name stays, since a folder in it may have the same
- * name.
- */
+/** The archive's name stays, since a folder in it may have the same name. */
 export function reportedPath(text: string, number?: string): string {
   const [first, ...others] = toSegments(text) ?? [text];
   const segments = others.length > 0 && first === number ? others : [first, ...others];
   return segments.join('/').normalize('NFC');
 }
 
-/** `uploaded` is the uploaded file, if that is known. */
 export type Locate = (
   location: Location,
   uploaded?: UploadedFile,
@@ -242,8 +248,7 @@ export function createLocator(
   calls?: Pick<FolderCalls, 'ask'>,
 ): Locate {
   const opened = targets.map(({ folder, name }, target) => {
-    // The folder's name differs between machines, so it only counts where nothing is known of what
-    // was uploaded.
+    // The folder's name differs between machines, so it counts only if the upload is unknown.
     const names = [name, String(target), ...(knowsUploaded[target] === true ? [] : [basename(folder)])];
     return { target, folder, names, disk: openFolder(folder, calls), step: 0 };
   });
@@ -279,13 +284,13 @@ interface FoundOnDisk extends Pick<Match, 'step'> {
   readonly here: VisitedFile | 'refused';
 }
 
-/** What is refused is not searched for by a shorter end. */
+/** A refused path is not searched for by a shorter end. */
 async function searchDisk(
   text: string,
   { names, disk }: { readonly names: readonly string[]; readonly disk: OpenedFolder },
 ): Promise<FoundOnDisk | undefined> {
   const bare = withoutDrive(text);
-  // With `..`, it may be beside the folder.
+  // A path with `..` may be beside the folder.
   const isOfOtherMachine = bare !== text && !segmentsOf(bare).includes('..');
   const segments =
     toSegments(text, await disk.spellings()) ?? (isOfOtherMachine ? toSegments(bare) : undefined) ?? [];

@@ -30,18 +30,18 @@ export const maxTextBytes = 5 * 1024 * 1024;
 export interface UploadedFile {
   readonly target: number;
   readonly folder: string;
-  /** Relative, with `/`. */
+  /** The path is relative, with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** No other file of the target had these bytes: it can be recognized under another path. */
+  /** No other file of the target had these bytes, so it can be recognized under another path. */
   readonly isOnlyCopy?: boolean | undefined;
 }
 
-/** By target, then by path; undefined where it is not known what was uploaded. */
+/** Each target has its files by path, or undefined if the upload is unknown. */
 export type UploadedFiles = readonly (ReadonlyMap<string, UploadedFile> | undefined)[];
 
-/** Undefined when it was not uploaded, `unknown` where that is not known. */
+/** Returns undefined if it was not uploaded, and `unknown` if that is not known. */
 export function uploadedIn(
   { run: { targets }, uploaded }: { readonly run: Pick<Run, 'targets'>; readonly uploaded: UploadedFiles },
   folder: string,
@@ -55,12 +55,12 @@ function manifestIn(runFolder: string, target: number): string {
   return join(runFolder, `manifest-${String(target)}.json`);
 }
 
-/** False for a run that was started elsewhere, or imported. */
+/** A run that was started elsewhere, or imported, has no manifest. */
 export function isUploadKnown(runFolder: string): Promise<boolean> {
   return isThere(manifestIn(runFolder, 0));
 }
 
-/** Undefined when it is not known what was uploaded, as for a run that was started elsewhere. */
+/** Returns undefined if the upload is unknown. */
 export async function readUploadedFiles(
   { targets }: Pick<Run, 'targets'>,
   target: number,
@@ -98,13 +98,13 @@ export async function readUploaded(run: Pick<Run, 'targets'>, runFolder: string)
   return Promise.all(run.targets.map((_, target) => readUploadedFiles(run, target, runFolder)));
 }
 
-/** The name is a hash, so that no path leads out of the run's folder. */
+/** With a hash as the name, no path leads out of the run's folder. */
 export function keptPath({ target, path }: Pick<UploadedFile, 'target' | 'path'>): string {
   return `source/${hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40)}`;
 }
 
 /**
- * The kept text, or that on the disk. Undefined where neither is what was uploaded. Throws the
+ * Returns the kept text, or that on the disk, or undefined if neither is as uploaded. Throws the
  * system's errors.
  */
 export async function readAsUploaded(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
@@ -138,7 +138,7 @@ export const textReaders = {
     read: promisify(read),
     close: promisify(close),
   },
-  // As in `realPath`.
+  // `realPath` says why.
   worker: {
     open: openSync,
     stat: (fd: number) => fstatSync(fd),
@@ -148,8 +148,8 @@ export const textReaders = {
 } satisfies Readonly<Record<string, TextReader>>;
 
 /**
- * Reads a file as an upload does: a link, and what lies below a linked folder, is not read.
- * `folder` is absolute, `path` has `/`. Undefined unless it is a regular file of `bytes`, and of at
+ * Reads a file as an upload does: neither links nor files below linked folders. `folder` is
+ * absolute, `path` has `/`. Returns undefined unless it is a regular file of `bytes`, and of at
  * most `maxTextBytes`. Throws the system's errors.
  */
 export async function readTextBelow(
@@ -162,7 +162,7 @@ export async function readTextBelow(
     const root = await realPath(folder);
     const file = join(root, ...path.split('/'));
     if (pathInside(root, file) === undefined) return undefined;
-    // Without O_NONBLOCK a FIFO would wait for a writer. On Windows these flags are undefined,
+    // Without O_NONBLOCK, a FIFO would wait for a writer. On Windows these flags are undefined,
     // which `|` takes for 0.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     const fd = await reader.open(file, flags);
@@ -181,7 +181,7 @@ export async function readTextBelow(
   }
 }
 
-/** No more than `size`: the file may grow. */
+/** Reads at most `size` bytes: the file may grow. */
 async function readWhole(fd: number, size: number, reader: TextReader): Promise<Buffer> {
   const content = Buffer.allocUnsafe(size);
   for (let length = 0; length < size;) {
@@ -222,17 +222,17 @@ export async function readUploadedText(
   return content && decode(content, join(uploaded.folder, ...uploaded.path.split('/')));
 }
 
-/** Encodings as VS Code names them. Plain data: a worker gets them with its job. */
+/** Names are those of VS Code. A worker gets this with its job, so it is plain data. */
 export interface Encodings {
-  /** Of open documents, by `pathKey`. */
+  /** The keys are `pathKey`s of open documents. */
   readonly documents: ReadonlyMap<string, string>;
-  /** By absolute folder, from the settings. */
+  /** The keys are absolute folders, the values from the settings. */
   readonly folders: ReadonlyMap<string, string>;
 }
 
 export interface DecodedText {
   readonly text: string;
-  /** False in another encoding: lines are right, and characters may not be. */
+  /** In another encoding, lines are right, but characters may not be. */
   readonly isExact: boolean;
 }
 
@@ -251,15 +251,15 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
 /**
- * What the platform cannot decode is read as Latin-1: other bytes are other characters, and lines
- * are right.
+ * Falls back to Latin-1 if the platform cannot decode the text: lines are right, but characters may
+ * not be.
  */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
   const label = markedEncodingOf(content) ?? labelOf(encoding);
   try {
-    // In Latin-1, UTF-16 would have other lines.
+    // As Latin-1, UTF-16 would have other lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
     return { text, isExact: !/[\uFFFD\0]/.test(text) };
   } catch (error) {
@@ -274,7 +274,7 @@ function markedEncodingOf(content: Buffer): string | undefined {
   return byteOrderMark === 0xfeff ? 'utf-16be' : byteOrderMark === 0xfffe ? 'utf-16le' : undefined;
 }
 
-/** Where the Encoding Standard has another name than VS Code. */
+/** The Encoding Standard has other names for these than VS Code. */
 const labels: Readonly<Record<string, string>> = {
   utf16le: 'utf-16le',
   utf16be: 'utf-16be',
@@ -296,9 +296,9 @@ function labelOf(encoding: string): string {
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the text of files with findings, so that these can be followed through later edits: from
- * the disk where it is unchanged, else from the archive. Throws `storage` for a damaged archive,
- * and the system's errors.
+ * Keeps the text of files with findings to follow these through later edits. It is from the disk,
+ * if unchanged, else from the archive. Throws `storage` for a damaged archive, and the system's
+ * errors.
  */
 export async function keepSource(
   { targets }: Run,
@@ -308,7 +308,7 @@ export async function keepSource(
   const wanted = new Map<string, UploadedFile>();
   for (const file of uploaded)
     if (file !== undefined && file.bytes <= maxTextBytes) wanted.set(keptPath(file), file);
-  // A run that is removed meanwhile does not come back.
+  // A run that was removed meanwhile must not come back.
   if (!(await makeSubfolder(join(runFolder, 'source')))) return;
   let bytesLeft = maxTotalBytes;
   const keep = async (to: string, content: Buffer, isKept = false): Promise<void> => {
@@ -319,7 +319,7 @@ export async function keepSource(
   const unread = new Map<string, unknown>();
   for (const [to, file] of [...wanted]) {
     const kept = await readKept(runFolder, file);
-    // The archive may have what the folder does not give.
+    // The archive may have what cannot be read in the folder.
     const content = kept ?? (await readUnchanged(file).catch((error: unknown) => void unread.set(to, error)));
     if (content !== undefined) await keep(to, content, kept !== undefined);
   }

@@ -11,9 +11,9 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u
 
 /**
  * Reads by the rules of all platforms, so that a findings file means the same everywhere. `\`
- * separates segments, `.` and empty segments are removed. Undefined without segments, and for what
- * is refused: `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`, and device names.
- * The first of `roots` (absolute) that an absolute path starts with is removed.
+ * separates segments, `.` and empty segments are removed, and the first of `roots` (absolute) that
+ * an absolute path starts with. Returns undefined for an empty path, and for what is refused: `..`
+ * that leaves the folder, drive letters, UNC, NUL, `a:stream`, and device names.
  */
 export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
@@ -36,8 +36,8 @@ export function segmentsOf(text: string): readonly string[] {
 }
 
 /**
- * A user's mapping says what a path means that `toSegments` refuses: its prefix is never looked up
- * on the disk.
+ * A user's mapping may replace a prefix that `toSegments` refuses. It is never looked up on the
+ * disk.
  */
 export function namesIn(text: string, roots: readonly string[]): readonly string[] {
   return toSegments(text, roots) ?? segmentsOf(withoutFileScheme(text.trim().replaceAll('\\', '/')));
@@ -51,7 +51,7 @@ function isRefused(segment: string): boolean {
   return segment.includes(':') || /^[. ]+$/.test(segment) || device.test(stem);
 }
 
-/** The path of a `file:` URI. Another host is kept, in the UNC form that is refused. */
+/** Another host is kept, in the UNC form that is refused. */
 function withoutFileScheme(text: string): string {
   const [, host, path = text] = /^file:(?:\/\/([^/]*)(?=\/))?(.*)$/is.exec(text) ?? [];
   if (host !== undefined && host !== '' && host.toLowerCase() !== 'localhost') return `//${host}${path}`;
@@ -68,7 +68,7 @@ function withoutRoot(text: string, roots: readonly string[]): string {
 }
 
 /**
- * Only Windows has drives and `//server`; it ignores letter case. For other paths, the disk of
+ * Only Windows has drives and `//server`, and ignores letter case. For other paths, the disk of
  * macOS says whether it counts.
  */
 function isSameStart(head: string, start: string): boolean {
@@ -76,7 +76,7 @@ function isSameStart(head: string, start: string): boolean {
   return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));
 }
 
-/** Such names are looked up among others and never on the disk. */
+/** Another machine may have this drive: only what follows it is searched for. */
 export function withoutDrive(text: string): string {
   return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
 }
@@ -88,23 +88,23 @@ export interface VisitedFile {
 }
 
 export interface OpenedFolder {
-  /** As it was opened, and without links. */
+  /** Returns the folder as it was opened, and without links. */
   spellings(): Promise<readonly string[]>;
   /**
-   * Accepts regular files that are inside the folder after all links are followed. `refused`: it
-   * leads outside, or the disk refuses it. Throws what else keeps the disk from answering.
+   * Accepts regular files that are inside the folder after all links are followed. `refused` means
+   * that it leads outside, or the disk refuses it. Throws if the disk doesn't answer.
    */
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
-/** These codes mean: no such entry. */
+/** These codes mean that there is no such entry. */
 const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function codeOf(error: unknown): string {
   return systemCode(error) ?? '';
 }
 
-/** The extension host looks at the disk through `calls`. */
+/** The extension host asks the disk through `calls`. */
 export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): OpenedFolder {
   const ask = <T>(call: () => Promise<T>): Promise<T> => calls?.ask(folder, call) ?? call();
   const realFolder = once(() =>
@@ -119,7 +119,7 @@ export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): Op
       const real = pathInside(await realFolder(), await realPath(file));
       if (real === undefined) return 'refused';
       if (!(isMainThread ? await stat(file) : statSync(file)).isFile()) return undefined;
-      // In the letter case of the disk, unless there is a link on the way.
+      // The disk's letter case is used, unless there is a link on the way.
       const onDisk = join(folder, ...real.split('/'));
       return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
     } catch (error) {

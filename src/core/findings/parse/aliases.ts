@@ -3,14 +3,14 @@ import { type KeyPath, keyPaths } from '../../json.ts';
 import type { TextStyle } from './freeText.ts';
 import type { PathBelief } from './pathText.ts';
 
-/*
- * Names under which each part of a finding may stand, the best first. The schema of findings.json
- * is not published, so every plausible name is listed. Keys are compared by `normalKey`; a dot
- * means a nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to,
+/**
+ * The table of names for each part of a finding, the best first. The schema of findings.json is not
+ * published, so every plausible name is listed. Keys are compared by `normalKey`; a dot means a
+ * nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to,
  * `properties.` SARIF's property bag.
  */
 
-/** Lists under these keys are not findings, however much they look like some. By `normalKey`. */
+/** A list under these keys has no findings, even if it looks like it. */
 export const NO_FINDINGS: ReadonlySet<string> = new Set(['errors', 'recommendations', 'references', 'rules']);
 
 export const OUTCOME = keyPaths('kind status status_code result check_result.result compliance.status');
@@ -30,10 +30,10 @@ export const SEVERITY = keyPaths(`
   rule.properties.security-severity level extra.severity rule.level
 `);
 
-/** Also names of ranks and prose: they count only when they hold a known word and nothing else. */
+/** These also name ranks and prose, so they count only if they hold just one known word. */
 export const RANK = keyPaths('priority impact');
 
-/** The last key of a rating that is a CVSS score, by `normalKey`. */
+/** A rating under this key is a CVSS score. */
 export const SECURITY_SEVERITY = 'securityseverity';
 
 export const SEVERITY_PARTS = keyPaths('level label value name score');
@@ -60,7 +60,7 @@ export const BLOCKS: readonly {
   readonly paths: readonly KeyPath[];
   readonly style?: TextStyle;
 }[] = [
-  // The first is the description; a summary may be the title.
+  // The first text is the description. A summary may be the title.
   { kind: 'details', paths: [...DESCRIPTION, ...keyPaths('summary')] },
   { kind: 'impact', paths: keyPaths('impact extra.metadata.impact') },
   { kind: 'exploitScenario', paths: keyPaths('exploit_scenario') },
@@ -87,7 +87,7 @@ export interface LocationSource {
   readonly strings: PathBelief;
 }
 
-/** Only for an array. Under other names of a file, arrays have the keys of a path. */
+/** Only an array counts. An array under another name of a file has the keys of a path. */
 export const FILE_LIST: LocationSource = { strings: 'files', paths: keyPaths('file') };
 
 export const MAIN_PLACES: readonly LocationSource[] = [
@@ -98,7 +98,7 @@ export const MAIN_PLACES: readonly LocationSource[] = [
   { strings: 'files', paths: keyPaths('affected_files files') },
 ];
 
-/** Locations that explain the finding. */
+/** These locations explain the finding. */
 export const OTHER_PLACES: readonly LocationSource[] = [
   { strings: 'flow', role: 'evidence', paths: keyPaths('evidence code_evidence') },
   { strings: 'flow', role: 'source', paths: keyPaths('source') },
@@ -107,7 +107,7 @@ export const OTHER_PLACES: readonly LocationSource[] = [
   { strings: 'flow', role: 'related', paths: keyPaths('related_locations') },
 ];
 
-/** Inside a location: objects with the location itself, or with several. */
+/** These have the location itself, or several. */
 export const PLACE_CONTAINERS = keyPaths(
   'physical_location location locations thread_flows steps nodes occurrences',
 );
@@ -123,10 +123,10 @@ export const START_LINE = keyPaths(`
 
 export const END_LINE = keyPaths('end_line line_end to region.end_line line.end lines.end line_range.end');
 
-/** Both lines in one value: `[a, b]` or `"12-20"`. */
+/** One value has both lines: `[a, b]` or `"12-20"`. */
 export const LINE_RANGE = keyPaths('lines line_range file_line_range line');
 
-/** Objects with a line and a column. One with `character` counts both from 0. */
+/** An object with `character` counts lines and columns from 0. */
 export const START_POSITION = keyPaths('start begin region.start range.start');
 export const END_POSITION = keyPaths('end region.end range.end');
 export const POSITION_LINE = keyPaths('line');
@@ -135,26 +135,26 @@ export const POSITION_CHARACTER = keyPaths('character');
 export const START_COLUMN = keyPaths('column col start_column region.start_column');
 export const END_COLUMN = keyPaths('end_column region.end_column');
 
-/** Code; `lines` counts when it is text. */
+/** `lines` is code only if it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');
 export const PLACE_LABEL = keyPaths('label message description rationale explanation note reason');
 export const PLACE_ROLE = keyPaths('role');
 
 export const TARGET_INDEX = keyPaths('target_index archive_index target');
 
-/** Bare numbers count. */
+/** Bare numbers count here. */
 export const CWE = keyPaths(`
   cwe cwe_id cwe_ids cwes issue_cwe taxonomy.cwe properties.cwe extra.metadata.cwe rule.properties.cwe
 `);
 
-/** Lists with other entries, too: bare numbers do not count. */
+/** These lists have other entries, too, so bare numbers don't count. */
 export const CWE_AMONG = keyPaths(
   'identifiers tags taxa properties.tags rule.properties.tags rule.relationships',
 );
 
 export const CWE_PARTS = keyPaths('id cwe_id value number name title');
 
-/** Says whether an object is a CWE. */
+/** This tells whether an object is a CWE. */
 export const CWE_KIND = keyPaths('type tool_component.name');
 export const CVSS_SCORE = keyPaths('cvss cvss_score cvss.score cvss.base_score');
 export const SCORE = keyPaths('score severity.score');

@@ -10,21 +10,20 @@ export interface FoundList {
   readonly finding: ReadFinding;
 }
 
-/** An array, or an object whose members may be findings. */
 interface Part {
   readonly value: readonly unknown[] | JsonObject;
-  /** Undefined for an element of an array. */
+  /** An element of an array has no key. */
   readonly key: string | undefined;
   readonly severity: Severity | undefined;
 }
 
 /**
- * Finds the findings in a parsed file by what they look like; undefined where the file has another
- * shape. The first of these counts:
+ * Finds the findings in a parsed file by what they look like. Returns undefined for another shape.
+ * The first of these counts:
  * 1. The root, if it is a finding with a line.
  * 2. The arrays and maps whose objects mostly look like findings, on the first level that has any.
- *    Nothing inside a finding is looked at. What is not rated and has no line may be a file, and an
- *    object alone the head of a report: these count if there is nothing else.
+ *    Nothing inside a finding is looked at. Objects without a rating and a line may be files, and
+ *    an object alone the head of a report: these count if there is nothing else.
  * 3. The root as a rated finding, unless it has an empty list.
  */
 export function findList(root: unknown): readonly FoundList[] | undefined {
@@ -35,7 +34,7 @@ export function findList(root: unknown): readonly FoundList[] | undefined {
   let level: Part[] = isContainer(root) ? [{ value: root, key: '', severity: undefined }] : [];
   for (let depth = 0; depth <= maxDepth; depth += 1) {
     const [lists, others, below]: [(readonly FoundList[])[], (readonly FoundList[])[], Part[]] = [[], [], []];
-    // Grows by the elements of arrays.
+    // The level grows by the elements of arrays.
     for (const part of level) {
       const list = findingsIn(part);
       const isArray = Array.isArray(part.value);
@@ -52,7 +51,7 @@ export function findList(root: unknown): readonly FoundList[] | undefined {
     level = below;
   }
   if (unsure.length > 0) return unsure;
-  // Objects in an array may be findings of a shape that is not known.
+  // Objects in an array may be findings of an unknown shape.
   const hasObjects = arrays.some((array) => array.some(isObject));
   if (!hasObjects && arrays.some(({ length }) => length === 0)) return [];
   return isSure(lone) ? [lone] : undefined;
@@ -69,14 +68,16 @@ function partsIn({ value, severity }: Part): readonly Part[] {
   );
 }
 
-/** `error` and `info` are more than a severity, unless there is a list. */
+/**
+ * A list under any word has that severity, but an object under `error` or `info` may be anything.
+ */
 function severityOf(key = '', value: unknown): Severity | undefined {
   const word = key.trim().toLowerCase();
   const severity = aliases.SEVERITY_WORDS.get(word);
   return Array.isArray(value) || word === severity ? severity : undefined;
 }
 
-/** All elements of an array, or the objects of a map, if most of them are findings; else none. */
+/** Returns all elements of an array, or the objects of a map, if most of them are findings. */
 function findingsIn(part: Part): readonly FoundList[] {
   const { value, key = '' } = part;
   if (isObject(value) ? !isMap(part) : aliases.NO_FINDINGS.has(normalKey(key))) return [];
@@ -88,7 +89,6 @@ function findingsIn(part: Part): readonly FoundList[] {
   return areMost(found, isFinding) ? found : [];
 }
 
-/** `severity` counts for an item without a rating. */
 function read(raw: unknown, severity: Severity = 'unrated'): FoundList {
   const finding = readFinding({ raw });
   return { raw, finding: finding.severity === 'unrated' ? { ...finding, severity } : finding };
@@ -98,7 +98,7 @@ function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
   return items.filter(test).length * 2 > items.length;
 }
 
-/** True for an object without lists that is no finding. One in an array has a single finding. */
+/** A map is an object without lists that is no finding. In an array, it has only one object. */
 function isMap({ value, key }: Part): boolean {
   const members = Object.values(value);
   const objects = members.filter(isObject).length;
@@ -112,7 +112,7 @@ function isFinding(found: FoundList): boolean {
   return isSure(found) || (title !== '' && locations.some(({ path }) => !path.endsWith(title)));
 }
 
-/** Rated, or with a line. A CWE is a rating beside a title of its own. */
+/** A sure finding is rated or has a line. A CWE counts as a rating beside a title of its own. */
 function isSure(found: FoundList): boolean {
   const { title, rule, description, severity, cwes } = found.finding;
   const isRated = severity !== 'unrated' || isLiveFinding(found.finding);

@@ -3,18 +3,18 @@ import { clip, codeBlock, codeSpan } from '../../visibleText.ts';
 import { isElision } from '../drift/lineText.ts';
 import { toLineRange } from './pathText.ts';
 
-/** In UTF-16 units, of one field. The whole text is in the finding's raw JSON. */
+/** Limits one field, in UTF-16 units. The finding's raw JSON has the whole text. */
 export const MAX_TEXT = 65_536;
 
 const maxDepth = 6;
 const maxParts = 2_000;
 
-/** How the elements of an array become lines; `code`: a text that is code. */
+/** Arrays become lines in this style; in `code`, a text is code. */
 export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
- * At most a little over `MAX_TEXT` long: `{text, markdown}` as its Markdown, arrays as lists, other
- * objects as `key: value` lines. Booleans and null give no text.
+ * Returns little more than `MAX_TEXT`: the Markdown of `{text, markdown}`, lists for arrays, and
+ * `key: value` lines for other objects. A boolean or null gives no text.
  */
 export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
   if (typeof value === 'boolean') return '';
@@ -60,7 +60,7 @@ export function messageText({ markdown, text }: JsonObject): string | undefined 
   return [markdown, text].find((each) => typeof each === 'string');
 }
 
-/** The non-empty texts of the items, up to about `MAX_TEXT` characters in all. */
+/** Returns non-empty texts, up to about `MAX_TEXT` characters in all. */
 export function gather<T>(items: readonly T[], toText: (item: T) => string): readonly string[] {
   const parts: string[] = [];
   let length = 0;
@@ -79,7 +79,7 @@ export function withoutFence(text: string): string {
   return /^\s*```[^\n]*\n([^]*)\n[ \t]*```\s*$/.exec(text)?.[1] ?? text;
 }
 
-/** Semgrep's CLI writes it in place of code when there is no account. */
+/** Semgrep's CLI writes this instead of code if there is no account. */
 const noSnippet = 'requires login';
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
@@ -87,8 +87,8 @@ const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
 /**
- * Reads a text, `{text}` or an array of lines, without a Markdown fence and line numbers. Undefined
- * where it has no code.
+ * Reads a text, `{text}`, or an array of lines, without a Markdown fence and line numbers. Returns
+ * undefined if there is no code.
  */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
   const inner = isObject(value) ? value['text'] : value;
@@ -102,8 +102,8 @@ export function toSnippet(value: unknown, startLine: number | undefined): string
 }
 
 /**
- * Removes line numbers where every line has the next one; after a line of dots, any later one. A
- * single line needs a bar, or the number of its place.
+ * Removes line numbers if every line has the next one or, after a line of dots, any later one. A
+ * single line needs a bar, or the number of its location.
  */
 function withoutNumbers(lines: readonly string[], startLine = 0): readonly string[] {
   const isAnyNumber = lines.length > 1 || barPrefix.test(lines[0] ?? '');

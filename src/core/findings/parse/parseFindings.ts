@@ -6,19 +6,18 @@ import { withoutFence } from './freeText.ts';
 import { isPass, readFinding } from './readFinding.ts';
 import { itemsOfSarif } from './sarif.ts';
 
-/*
- * Reads a findings file, in a worker. `sarif` reads the results of a SARIF log, with what they
- * refer to resolved; in any other file, `findList` finds the findings by what they look like.
- * `readFinding` reads an item, and remembers what was used of it. `aliases` is the table of names;
- * `rating`, `readPlaces`, and `freeText` read the values under them. What nothing reads is in the
- * block “Other fields”.
+/**
+ * Reads a findings file, in a worker. `sarif` resolves the results of a SARIF log; in any other
+ * file, `findList` finds the findings by what they look like. `readFinding` reads an item; fields
+ * that it doesn't use go to the block “Other fields”. `aliases` is the table of names; `rating`,
+ * `readLocations`, and `freeText` read the values under them.
  */
 
 export const maxFindingsBytes = 64 * 1024 * 1024;
 const maxFindings = 10_000;
-/** Characters of all findings. A file may repeat one text in each of many locations. */
+/** Limits the characters of all findings. A file may repeat one text in many locations. */
 const maxLength = 256 * 1024 * 1024;
-/** Characters that stand for what one part of a finding takes besides its texts. */
+/** Each part of a finding takes so many characters besides its texts. */
 const overheadLength = 48;
 const maxRawLength = 1_000_000;
 
@@ -28,15 +27,15 @@ export interface ParsedFindings {
   readonly cut: Cut | undefined;
 }
 
-/** Of `total` findings the `shown` worst were read, in the order of the file. */
+/** The `shown` worst of `total` findings were read. They are in file order. */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
 }
 
 /**
- * Every item becomes a finding, unless it is a check that passed. Throws `malformedFindings` when
- * there is no list, and `findingsTooLarge`.
+ * Every item becomes a finding, except a check that passed. Throws `malformedFindings` if there is
+ * no list, and `findingsTooLarge`.
  */
 export function parseFindings(text: string): ParsedFindings {
   const root = readJson(withoutFence(text));
@@ -58,7 +57,7 @@ export function parseFindings(text: string): ParsedFindings {
   return { findings, isSarif: results !== undefined, cut: shown < total ? { shown, total } : undefined };
 }
 
-/** Undefined for an item that is too long, or nested too deeply to be written. */
+/** Returns undefined if the item is too long, or nested too deeply to be written. */
 function toRaw(raw: unknown): string | undefined {
   try {
     const text = JSON.stringify(raw);
@@ -69,7 +68,6 @@ function toRaw(raw: unknown): string | undefined {
   }
 }
 
-/** In characters, with `overheadLength` for each part. */
 function lengthOf({
   title,
   locations,

@@ -12,15 +12,14 @@ interface InRuns {
   readonly runsFolder: string;
 }
 
-/** Plain data. */
 export type Job =
   | ArtifactStart
   | ImportStart
   /** Saves a result and details; answers with a `WorkedOut`. */
   | ({ readonly kind: 'workOut' } & WorkOut)
-  /** Answers with a `ReportedFinding` for each that is in the findings file. */
+  /** Answers with a `ReportedFinding` for each finding that is in the file. */
   | ({ readonly kind: 'reported' } & AskedFindings & InRuns)
-  /** Answers with `CurrentPlaces` for each file. */
+  /** Answers with `CurrentLocations` for each file. */
   | ({
       readonly kind: 'follow';
       readonly files: readonly LocationsOfFile[];
@@ -31,7 +30,7 @@ export type Job =
   /** Answers with an `ExportedFile`. */
   | ({ readonly kind: 'export'; readonly request: ExportRequest } & InRuns);
 
-/** The modules of a job are loaded here, so that no job loads those of others. */
+/** Modules are loaded here, so that no job loads those of others. */
 async function perform(job: Job): Promise<unknown> {
   const runFolderOf = (id: string): string => join('runsFolder' in job ? job.runsFolder : '', id);
   switch (job.kind) {

@@ -7,7 +7,7 @@ const maxLineText = 40;
 
 export type Lines = Pick<Location, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
 
-/** An end without a start is the start, and the start is the end of what ends before it. */
+/** An end without a start is also the start. An end before the start is corrected. */
 export function ordered({ endLine, startLine = endLine, startColumn, endColumn }: Lines): Lines {
   if (startLine === undefined) return {};
   const last = Math.max(startLine, endLine ?? startLine);
@@ -20,7 +20,7 @@ export function ordered({ endLine, startLine = endLine, startColumn, endColumn }
   };
 }
 
-/** A number from 1, or a text that is one. */
+/** Accepts a number from 1, or a text that is one. */
 export function toCount(value: unknown): number | undefined {
   const [, digits] =
     (typeof value === 'string' && value.length <= maxLineText && /^\s*L?(\d{1,9})\s*$/i.exec(value)) || [];
@@ -50,7 +50,7 @@ export function splitPath(text: string): Lines & { readonly path: string } {
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
     /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
   const path = text.slice(0, match?.index);
-  // Digits and dots are a host.
+  // Only digits and dots before it are a host.
   if (!match?.groups || !/[^:.\d]/.test(path)) return { path: text };
   const { line, column, last } = match.groups;
   return {
@@ -60,9 +60,9 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Which bare strings are paths: `files` any, `locations` those that look like one, `flow` only
- * those of a file with folders or a line, where code (`cursor.execute`) or a tool's name is more
- * likely.
+ * Says which bare strings are paths: `files` any, `locations` those that look like one, `flow`
+ * those with a line or with folders and a file, since code (`cursor.execute`) or a tool's name is
+ * more likely.
  */
 export type PathBelief = 'files' | 'locations' | 'flow';
 

@@ -8,7 +8,10 @@ const maxCwes = 100;
 const maxRatingLength = 40;
 const maxRatingWords = 6;
 
-/** Key by key a known word, else a score; else the CVSS score; else unrated. */
+/**
+ * The first known word or score under a severity key counts, else a word of a rank, else the CVSS
+ * score.
+ */
 export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severityText'> {
   const ratings = hitsAt(finding, aliases.SEVERITY).flatMap(({ path, value }) => {
     const toNumber = path.at(-1) === aliases.SECURITY_SEVERITY ? toCvssScore : toScore;
@@ -42,7 +45,7 @@ export function readCvss(finding: Fields): Cvss | undefined {
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
 
-/** From the first key that has any; each number once, in file order. */
+/** The first key with a CWE counts. Each number is there once, in file order. */
 export function readCwes(finding: Fields): readonly number[] {
   const read = (value: unknown, isBare: boolean): readonly number[] | undefined => {
     const numbers = cwesIn(value, isBare);
@@ -66,9 +69,7 @@ function onlyWord(value: unknown): Severity | undefined {
   return typeof value === 'string' ? aliases.SEVERITY_WORDS.get(value.trim().toLowerCase()) : undefined;
 }
 
-/**
- * The only severity among the few words of a rating such as `S1 - critical`. Prose is no rating.
- */
+/** Returns the only severity in a short rating such as `S1 - critical`. Prose is no rating. */
 function severityOfWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
   const words = value.toLowerCase().match(/\p{L}+/gu) ?? [];
@@ -76,7 +77,7 @@ function severityOfWords(value: string | number): Severity | undefined {
   return words.length <= maxRatingWords && others.length === 0 ? first : undefined;
 }
 
-/** The bands of CVSS 3 and 4. */
+/** CVSS 3 and 4 have these bands. */
 function severityOfScore(score: number | undefined): Severity | undefined {
   if (score === undefined) return undefined;
   if (score >= 9) return 'critical';
@@ -91,7 +92,7 @@ function toCvssScore(value: unknown): number | undefined {
   return typeof score === 'number' && score >= 0.1 && score <= 10 ? score : undefined;
 }
 
-/** A whole number may be a rank, and one up to 1 beside a confidence a probability. */
+/** A whole number may be a rank; beside a confidence, a number up to 1 may be a probability. */
 function toScore(value: unknown, finding: Fields): number | undefined {
   const score = String(value).includes('.') ? toCvssScore(value) : undefined;
   const isProbability = (score ?? 0) <= 1 && hitsAt(finding, aliases.CONFIDENCE).length > 0;
@@ -104,7 +105,7 @@ function toVector(value: unknown): string | undefined {
   return looksRight ? visibleLine(value) : undefined;
 }
 
-/** `isBare`: numbers without `CWE-` count, since what is around them says what they are. */
+/** If `isBare`, numbers without `CWE-` count, since their context says what they are. */
 function cwesIn(value: unknown, isBare: boolean): readonly number[] {
   if (Array.isArray(value))
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));

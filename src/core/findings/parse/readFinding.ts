@@ -15,26 +15,24 @@ import {
   normalKey,
 } from '../../json.ts';
 
-/** Further locations stand in the finding's raw JSON. */
+/** Further locations are only in the finding's raw JSON. */
 const maxLocations = 500;
 const maxTitleLength = 300;
 const maxIdLength = 256;
-/** Longest feature name and address (docs/api.md, section 8). */
+/** Limits feature names and addresses (docs/api.md, section 8). */
 const maxLiveLength = 5_000;
 
 export interface Item {
   readonly raw: unknown;
-  /** `raw` with what it refers to elsewhere in the file. */
+  /** `raw` is joined with what it refers to elsewhere in the file. */
   readonly resolved?: JsonObject | undefined;
-  /** The rule that a SARIF result refers to. */
   readonly rule?: JsonObject | undefined;
-  /** True if its columns count code points (SARIF 2.1.0, 3.14.17). */
+  /** Columns count code points (SARIF 2.1.0, 3.14.17). */
   readonly inCodePoints?: boolean | undefined;
-  /** Why the tool suppressed the result, or empty. */
+  /** This is the tool's reason to suppress the result, and may be empty. */
   readonly suppression?: string | undefined;
 }
 
-/** Its position in the file is not known yet. */
 export type ReadFinding = Omit<ReportedFinding, 'index' | 'id' | 'raw'> & { readonly id: string | undefined };
 
 export function hasText(raw: unknown): boolean {
@@ -42,7 +40,7 @@ export function hasText(raw: unknown): boolean {
   return [aliases.TITLE, aliases.DESCRIPTION].some((paths) => hitsAt(fields, paths).length > 0);
 }
 
-/** It found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
+/** The check found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
 export function isPass(raw: unknown): boolean {
   return hitsAt(fieldsOf(raw), aliases.OUTCOME).some(
     ({ value }) => typeof value === 'string' && aliases.PASSES.has(normalKey(value)),
@@ -63,7 +61,7 @@ export function readFinding(item: Item): ReadFinding {
   const { severity, severityText } = readRating(fields);
   const usedFirst = used.length;
   const live = readLive(fields);
-  // What is read without a result is not used.
+  // A field that gave no value doesn't count as used, so it is shown under “Other fields”.
   if (live === undefined) used.length = usedFirst;
   const usedBefore = used.length;
   // Beside a URL, a path without a line is part of that URL, even if a file here has the same name.
@@ -79,7 +77,7 @@ export function readFinding(item: Item): ReadFinding {
   const confidence = readConfidence(fields);
   const cwes = readCwes(fields);
   const cvss = readCvss(fields);
-  // The last, since it is what nothing else has used.
+  // This comes last, since it has what nothing else used.
   const other = toFieldList(unused(item.resolved ?? item.raw, new Set(used.map((path) => path.join('.')))));
   const whole: readonly Block[] = other === '' ? texts : [...texts, { kind: 'other', text: other }];
   const isClipped =
@@ -115,7 +113,7 @@ export function readFinding(item: Item): ReadFinding {
   };
 }
 
-/** The different texts under all aliases, in their order. They are not clipped yet. */
+/** Returns the different texts under all aliases, not yet clipped. */
 function textsAt(fields: Fields, paths: readonly KeyPath[], style?: TextStyle): readonly string[] {
   const texts = new Set<string>();
   for (const { path, value } of hitsAt(fields, paths)) {
@@ -137,7 +135,7 @@ function toId(value: unknown): string | undefined {
   return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
 }
 
-/** The members of an object that were not used; of one that was used in part, its members. */
+/** Returns unused members. If an object was used in part, its unused members are returned. */
 function unused(
   object: unknown,
   used: ReadonlySet<string>,
@@ -152,19 +150,19 @@ function unused(
   });
 }
 
-/** Where a finding of a live application was found; undefined for a finding about code. */
+/** Returns undefined for a finding about code. */
 function readLive(
   fields: Fields,
 ): Pick<ReadFinding, 'method' | 'url' | 'feature' | 'perspective'> | undefined {
   const live = {
-    // Only in upper case: `get` is more often the name of a function.
+    // A method is in upper case: `get` is more often the name of a function.
     method: firstHit(fields, aliases.METHOD, lineLike(/^[A-Z]{3,10}$/)),
-    // A web address, or a path that starts with `/`.
     url: firstHit(fields, aliases.URL_TEXT, lineLike(/^(?:https?:\/)?\/\S*$/i)),
     feature: firstHit(fields, aliases.FEATURE, lineLike(/\S/)),
     perspective: firstHit(fields, aliases.PERSPECTIVE, lineLike(/^\p{L}[\p{L}\p{N} _-]{0,63}$/u)),
   };
-  // A single one may be anything: `url` a reference, `feature` a part of the code.
+  // One field alone isn't enough: `url` may be a reference, and `feature` a part of the code. The
+  // URL of a `webRequest` is.
   const isSure = fields.has('webrequest') && live.url !== undefined;
   return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : undefined;
 }

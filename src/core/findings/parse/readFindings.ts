@@ -9,7 +9,7 @@ import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFin
 export const maxReadMs = 60_000;
 
 export interface FindingsFile extends ParsedFindings {
-  /** The first 16 hex digits of its SHA-256. */
+  /** The first 16 hex digits of its SHA-256 identify the file. */
   readonly file: string;
 }
 
@@ -19,8 +19,8 @@ export async function findingsStampOf(run: Run, runFolder: string): Promise<stri
 }
 
 /**
- * Takes time and memory: only in a worker. Throws `findingsTooLarge`, `malformedFindings`, or the
- * system's error.
+ * Only a worker calls it: it takes time and memory. Throws `findingsTooLarge`, `malformedFindings`,
+ * or the system's error.
  */
 export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
   const path = artifactPath(run, 'findings', runFolder);

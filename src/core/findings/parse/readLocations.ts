@@ -8,13 +8,13 @@ import { clip } from '../../visibleText.ts';
 const maxDepth = 12;
 const maxLabelLength = 1_000;
 
-/** What an object says about a location, and those around it. */
+/** A draft has what an object, and those around it, say about a location. */
 type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
  * Reads the locations of a finding, the main one first. A location that is reported twice is there
  * twice.
- * 1. Locations that the finding lists are usually the most exact.
+ * 1. Listed locations are usually the most exact.
  * 2. The finding's own fields complete the only listed location, or are the main location.
  * 3. Locations that explain the finding, such as steps of an attack, need a path of their own.
  */
@@ -38,7 +38,7 @@ function withOwnFields(listed: readonly Location[], draft: Draft, pathAround?: s
   const isReported = (draft.startLine ?? draft.snippet ?? file) !== undefined;
   const isListed = listed.some((location) => location.path === path && hasLine(location));
   const all = path !== undefined && isReported && !isListed ? [{ ...draft, path }, ...listed] : listed;
-  // A location without a line says nothing new where its file has one with a line.
+  // A location without a line adds nothing if its file has one with a line.
   const withLine = new Set(all.filter(hasLine).map((location) => location.path));
   return all.filter((location) => hasLine(location) || !withLine.has(location.path));
 }
@@ -47,7 +47,6 @@ function hasLine({ startLine }: Location): boolean {
   return startLine !== undefined;
 }
 
-/** The location with lines and code from `draft`, where it lacks them. */
 function completed(location: Location, draft: Draft): Location {
   const { startLine, endLine, startColumn, endColumn } = location.startLine === undefined ? draft : location;
   const snippet = location.snippet ?? draft.snippet;
@@ -69,7 +68,7 @@ function locationsUnder(
   );
 }
 
-/** The locations in a value: a path with its lines, an object, or a list of these. */
+/** Accepts a path with its lines, an object, or a list of these. */
 function locationsIn(
   value: unknown,
   source: aliases.LocationSource,
@@ -111,7 +110,7 @@ function readDraft(object: Fields): Draft {
   };
 }
 
-/** The path text of an object. Its file may be an object. */
+/** The file may be an object, too. */
 function readFile(object: Fields, depth = 0): string | undefined {
   return firstHit(object, aliases.FILE, (value) => {
     if (typeof value === 'string') return looksLikePath(value, 'files') ? value : undefined;
@@ -140,7 +139,6 @@ function toPosition(value: unknown): { line: number; column: number | undefined 
   return line === undefined ? undefined : { line, column };
 }
 
-/** From 0. */
 function toIndex(value: unknown): number | undefined {
   return value === 0 ? 0 : toCount(value);
 }

@@ -6,16 +6,16 @@ import { gather, MAX_TEXT, messageText, toFreeText } from './freeText.ts';
 import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
-/*
- * Reads SARIF 2.1.0, whose sections are named here. Objects of a log refer to each other: a result
- * to its rule and its taxa, a location to an artifact and its base, a message to a template, a link
- * in a message to a location, a step to one of its run. A result is copied with all of these
- * resolved, so that the reader of any findings file can read it. What one part of a file may repeat
- * in many results is cut before it is joined.
+/**
+ * Reads SARIF 2.1.0; comments name its sections. Objects of a log refer to each other: a result to
+ * its rule and its taxa, a location to an artifact and its base, a message to a template, a link to
+ * a location, a step to one of its run. A result is copied with all of these resolved, so that it
+ * is read like an item of any findings file. What a file may repeat in many results is cut before
+ * it is joined.
  */
 
 /**
- * The `subject` of `malformedFindings` for a log that says why it has no results. The `detail` of
+ * A log without results has one of these as the `subject` of `malformedFindings`. The `detail` of
  * `toolFailed` is what the tool says.
  */
 const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
@@ -26,22 +26,22 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
   return SARIF_FAULTS.some((fault) => fault === subject);
 }
 
-/** They name files in another way. */
+/** These versions name files in another way. */
 const oldVersion = /^(?:1|2\.0)\./;
 const maxDetail = 300;
 const maxJustification = 10_000;
-/** Of objects in each other, of bases in each other, and of parts of a rule's ID. */
+/** Limits objects in each other, bases in each other, and parts of a rule's ID. */
 const maxNesting = 20;
 const maxBases = 100;
-/** A longer text is no path. */
+/** A URI that is cut here stays too long for a path. */
 const maxUri = MAX_PATH + 1;
 /** A longer address is not written into texts. */
 const maxAddress = 300;
 
 /**
- * Undefined for what is neither a log nor an array of logs. A run whose results are null or absent
- * did not look; an empty list means that it did (3.14.23). Throws `malformedFindings` with a
- * `SarifFault`.
+ * Returns undefined if the root is neither a log nor an array of logs. A run without a list of
+ * results did not look; an empty list means that it did (3.14.23). Throws `malformedFindings` with
+ * a `SarifFault`.
  */
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const all: readonly unknown[] = Array.isArray(root) ? root : [root];
@@ -63,7 +63,7 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
 function itemsOfRun(run: JsonObject): readonly Item[] {
   const references = referencesIn(run);
   const inCodePoints = run['columnKind'] === 'unicodeCodePoints' || undefined;
-  // Not what only an earlier run had (3.27.24).
+  // Only an earlier run had the absent results (3.27.24).
   const results = listAt(run, 'results').filter((each) => memberAt(each, 'baselineState') !== 'absent');
   return results.map((each) =>
     isObject(each) ? { ...toItem(each, references), inCodePoints } : { raw: each },
@@ -90,8 +90,8 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
 }
 
 /**
- * What the tool says about its failure, or empty; undefined if it did not fail. Where it has
- * looked, only an error is a failure.
+ * Returns what the tool says about its failure, or undefined if it did not fail. If it has looked,
+ * only an error is a failure.
  */
 function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
   const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
@@ -108,7 +108,7 @@ function failureOf(parts: readonly unknown[], hasLooked: boolean): string | unde
   return clip(visibleLine(texts.find((each) => each !== '')?.slice(0, 2 * maxDetail) ?? ''), maxDetail);
 }
 
-/** A result that this extension exported holds the whole finding, without the escapes of SARIF. */
+/** A result that this extension exported has the whole finding, without the escapes of SARIF. */
 function toItem(result: JsonObject, references: References): Item {
   const suppression = suppressionOf(result);
   const exported = objectAt(result, 'properties', 'whitebox', 'finding');
@@ -122,17 +122,16 @@ function toItem(result: JsonObject, references: References): Item {
     // An artifact on the web is a part of a live application, not a file.
     ...(target !== undefined && isWebAddress(target) && { webRequest: whole['webRequest'] ?? { target } }),
     recommendation: fixesOf(whole),
-    // These are no fields to show: they are resolved.
+    // These fields are resolved, and not shown.
     ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
-    // It has no severity, whatever its rule says (3.27.10).
+    // Such a result has no severity, whatever its rule says (3.27.10).
     ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
   };
   return { raw: result, resolved, rule: { ...rule, level: references.levelOf(result, rule) }, suppression };
 }
 
 /**
- * Undefined if the result counts: also while any of the decisions about it is under review, or was
- * rejected (3.35.3).
+ * A result counts, too, while a decision about it is under review or if one was rejected (3.35.3).
  */
 function suppressionOf(result: JsonObject): string | undefined {
   const suppressions = listAt(result, 'suppressions');
@@ -145,8 +144,8 @@ function suppressionOf(result: JsonObject): string | undefined {
 type RuleFinder = (result: JsonObject) => JsonObject;
 
 /**
- * The index counts, in the tool or in an extension, else the longest known part of the ID (3.27.5
- * to 3.27.7, 3.52).
+ * The index in the tool or an extension counts, else the longest known part of the ID (3.27.5 to
+ * 3.27.7, 3.52).
  */
 function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unknown): RuleFinder {
   const toRule = (rule: unknown): JsonObject => {
@@ -164,18 +163,18 @@ function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unkn
     const indexed = elementAt(components[component] ?? [], result['ruleIndex'] ?? reference['index']);
     const ids = withParents(result['ruleId'] ?? reference['id']);
     if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
-    // Of several with one ID, the first.
+    // Of several rules with one ID, the first counts.
     return byId.get(ids.find((id) => byId.has(id)))?.[0] ?? {};
   };
 }
 
-/** `a/b/c`, `a/b`, `a`. */
+/** `a/b/c` gives `a/b/c`, `a/b`, and `a`. */
 function withParents(id: unknown): readonly string[] {
   const parts = typeof id === 'string' ? id.split('/') : [];
   return parts.slice(0, maxNesting).map((_, left) => parts.slice(0, parts.length - left).join('/'));
 }
 
-/** Finds the level that the rule of a failure has, unless the result has one (3.27.10). */
+/** The level of the rule counts for a failure without a level (3.27.10). */
 function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
   const overrides = listAt(run, 'invocations').map((invocation) => {
     const changes = listAt(invocation, 'ruleConfigurationOverrides');
@@ -189,7 +188,7 @@ function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
   };
 }
 
-/** Gives a reference to a taxon the ID of the taxon and the name of its taxonomy (3.52, 3.54). */
+/** Returns the ID of a taxon and the name of its taxonomy (3.52, 3.54). */
 function createTaxonFinder(run: JsonObject): (reference: unknown) => unknown {
   const taxonomies = listAt(run, 'taxonomies');
   return (reference) => {
@@ -210,7 +209,7 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
     typeof uri === 'string'
       ? decoded(`${isAbsolute(uri) ? '' : (prefixes.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
       : undefined;
-  // Once: many locations may name one artifact.
+  // Each path is read once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
   return (location) => {
     if (!isObject(location)) return location;
@@ -219,7 +218,7 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   };
 }
 
-/** The path of a URI; a web address as it is. */
+/** A web address stays as it is. */
 function decoded(uri: string): string {
   if (isWebAddress(uri) || !/%[0-9a-f]{2}/i.test(uri)) return uri;
   try {
@@ -231,9 +230,9 @@ function decoded(uri: string): string {
 }
 
 /**
- * What stands before a path with a base: the bases around it, each below the next (3.14.14). The
- * last one may be a folder on another machine; `/./` is behind it, and `location/resolver` looks
- * for what follows first. A page on the web is that of the repository.
+ * Returns what precedes a path with a base: the bases around it, each below the next (3.14.14). The
+ * last one may be a folder on another machine: `/./` follows it, and `location/resolver` first
+ * looks for what is below. A base on the web is ignored, since it is a page of the repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
@@ -252,7 +251,7 @@ function isAbsolute(uri: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(uri);
 }
 
-/** An object with its artifacts and messages resolved, and those of all objects inside it. */
+/** Resolves the artifacts and messages of the object and of all objects inside it. */
 function resolve(object: JsonObject, references: References, messages: readonly JsonObject[]): JsonObject {
   const resolved = (value: unknown, depth: number): unknown => {
     if (depth > maxNesting) return value;
@@ -269,7 +268,7 @@ function resolve(object: JsonObject, references: References, messages: readonly 
   return objectAt(resolved(object, 0));
 }
 
-/** Flows with the steps that they refer to (3.38.2). */
+/** A step may refer to one of its run (3.38.2). */
 function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   if (!Array.isArray(flows)) return flows;
   return flows.map((flow: unknown) => {
@@ -280,7 +279,7 @@ function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   });
 }
 
-/** The text of a message (3.11) that refers to one, or has arguments; any other as it is. */
+/** Resolves a message (3.11) that has a reference or arguments. Any other stays as it is. */
 function toMessage(message: unknown, templates: readonly JsonObject[]): unknown {
   const { id, text: own, arguments: values } = objectAt(message);
   const isReference = typeof id === 'string' && typeof own !== 'string';
@@ -288,7 +287,7 @@ function toMessage(message: unknown, templates: readonly JsonObject[]): unknown 
   if (found === undefined && !Array.isArray(values)) return message;
   const text = textOf(found ?? message);
   if (text === undefined || !Array.isArray(values)) return text ?? message;
-  // Braces are doubled in a template.
+  // A template doubles its braces.
   return replaceSome(text, /\{\{|\}\}|\{(\d{1,4})\}/g, (whole, index) => {
     const value: unknown = index === undefined ? whole.charAt(0) : values[Number(index)];
     return typeof value === 'string' ? value : whole;
@@ -299,7 +298,7 @@ function textOf(message: unknown): string | undefined {
   return isObject(message) ? messageText(message) : typeof message === 'string' ? message : undefined;
 }
 
-/** `text.replace`, which leaves the rest as it is once the text grows too long. */
+/** Works like `text.replace`, but leaves the rest as it is once the text is too long. */
 function replaceSome(
   text: string,
   pattern: RegExp,
@@ -314,7 +313,7 @@ function replaceSome(
   });
 }
 
-/** The message of a result, whose links to the IDs of locations lead to `path:line` (3.11.6). */
+/** Links to the IDs of locations become links to `path:line` (3.11.6). */
 function withLocationsOfLinks(result: JsonObject): unknown {
   const { message } = result;
   const text = textOf(message)?.slice(0, MAX_TEXT + 1);
@@ -332,7 +331,7 @@ function withLocationsOfLinks(result: JsonObject): unknown {
   });
 }
 
-/** What a result proposes as its fixes (3.55), with the code. */
+/** Describes the proposed fixes (3.55), with code. */
 function fixesOf(result: JsonObject): string {
   const parts = listAt(result, 'fixes').flatMap((fix) => [
     () => toFreeText(objectAt(fix, 'description')),
@@ -352,7 +351,7 @@ function changeText(change: unknown, replacement: unknown): string {
   return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
 }
 
-/** `path:line` of a location, or its path. Undefined for one that is too long to repeat. */
+/** Returns `path:line`, or the path, unless that is too long to repeat. */
 function locationUri(location: unknown): string | undefined {
   const uri = uriOf(location);
   if (uri === undefined || uri.length > maxAddress) return undefined;
@@ -365,7 +364,6 @@ function uriOf(location: unknown): string | undefined {
   return typeof uri === 'string' ? uri : undefined;
 }
 
-/** An object inside an object from outside; `{}` if there is none. */
 function objectAt(value: unknown, ...keys: readonly string[]): JsonObject {
   const inside = keys.reduce(memberAt, value);
   return isObject(inside) ? inside : {};
