@@ -2,13 +2,13 @@ import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
 
 /**
- * Where IPv6 holds an IPv4 address: compatible, mapped, translated, and NAT64, also a local one.
+ * The IPv6 forms of an IPv4 address: compatible, mapped, translated, and NAT64, also a local one.
  */
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
 /**
- * Link-local, and where a cloud tells a machine its credentials: Alibaba, Azure, Oracle, Amazon,
- * and Google.
+ * Link-local addresses, and those at which Alibaba, Azure, Oracle, Amazon, and Google give a
+ * machine its credentials.
  */
 const thisNetwork = networks(
   '169.254.0.0/16',
@@ -20,10 +20,10 @@ const thisNetwork = networks(
   'fd20:ce::254/128',
 );
 
-/** Into the form `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
+/** Returns `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
 export function toBaseUrl(text: string): string {
   const address = text.trim();
-  // `localhost:9000` would be read as a scheme and a path.
+  // `localhost:9000` would be parsed as a scheme and a path.
   const detail = address === '' || /^https?:|:\/\//i.test(address) ? undefined : 'noScheme';
   const url = URL.parse(address);
   if (detail !== undefined || url === null || url.search !== '' || url.hash !== '')
@@ -34,21 +34,21 @@ export function toBaseUrl(text: string): string {
 }
 
 /**
- * Reads a presigned address from a service. Throws `insecureUrl` (subject: `files`) unless it is
- * https, or http on loopback, without user information. Loopback is accepted only from a service on
- * loopback, link-local and cloud metadata from none: something on this machine or network may
- * answer there.
+ * Parses a presigned URL of a service. Throws `insecureUrl` (subject: `files`) unless it is https,
+ * or http on loopback, without user information. Only a service on loopback may name loopback, and
+ * none may name link-local addresses and cloud metadata, because something on this machine or
+ * network may respond there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = URL.parse(text);
-  // The error must not hold the address.
+  // The error must not contain the URL.
   if (url === null) throw new AssessmentError('insecureUrl', { subject: 'files' });
   const isForeign = isThisMachine(url.hostname) && !isThisMachine(new URL(serviceUrl).hostname);
   if (!isSafe(url) || isForeign || isIn(thisNetwork, url.hostname)) throw unsafe(url, 'files');
   return url;
 }
 
-/** Undefined where the host of a presigned address is the service's. */
+/** Undefined if the presigned URL has the service's host. */
 export function foreignHost(text: string, serviceUrl: string): string | undefined {
   const url = URL.parse(text);
   return url?.hostname === new URL(serviceUrl).hostname ? undefined : url?.host;

@@ -11,19 +11,22 @@ export interface HostSecrets extends SecretStore {
 type SecretAction = 'read' | 'save' | 'delete';
 
 /**
- * The secret storage with a limit for each answer: a keyring may be locked, broken, or wait for a
- * user. Every failure is `secretStorage`, with the action as `subject`, and why as `detail` if
- * there was an answer.
+ * Limits the time of each call: a keyring may be locked, broken, or wait for a user. Every failure
+ * is `secretStorage`. Its `subject` is the action; its `detail` is the error, absent after a
+ * timeout.
  */
 export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #secrets: HostSecrets;
   readonly #deps: { readonly clock: Clock; readonly log: Logger };
   readonly #changed: Emitter<{ readonly key: string }>;
   readonly #subscription: Disposable;
-  /** By key, the answers that are due: the next read takes the first of these and its own. */
+  /**
+   * Reads that timed out and are still pending, by key. The next read of that key also accepts
+   * their value.
+   */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;
-  /** A secret was changed, or its answer came too late for the read that waited for it. */
+  /** Fires when a secret was changed, or when a read that had timed out has its value. */
   readonly onDidChange: Event<{ readonly key: string }>;
 
   constructor(secrets: HostSecrets, deps: { clock: Clock; log: Logger }) {
@@ -89,7 +92,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
     } catch (cause) {
       if (isAbortError(cause)) throw cause;
       const detail = cause instanceof AssessmentError ? undefined : excerptOf(String(cause), written);
-      // One warning: it may fail for days.
+      // It may fail for days, so only the first failure is a warning.
       log[this.#isFailing ? 'debug' : 'warn'](`Secret storage, ${subject}: ${detail ?? 'no answer'}`);
       this.#isFailing = true;
       throw new AssessmentError('secretStorage', { subject, detail }, { cause });

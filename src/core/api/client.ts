@@ -23,17 +23,17 @@ import {
 
 const dispatching: RetryPolicy = {
   attempts: 4,
-  // 429: the service did not accept it; `unsent`: it never left this machine.
+  // After 429 the service has not accepted it; after `unsent` it never left this machine.
   mayRetry: (error) => error.kind === 'rateLimited' || error.kind === 'unsent',
   isNeverAborted: true,
 };
 
 interface ClientOptions {
-  /** Normalized (`toBaseUrl`). */
+  /** Normalized by `toBaseUrl`. */
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: TokenSource;
-  /** The passwords in a run's requests, which no message may contain. */
+  /** The passwords in a run's requests. No message may contain them. */
   readonly passwords?: (() => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -43,7 +43,7 @@ interface ClientOptions {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called before each send; if it throws, nothing is sent. */
+  /** Called before each attempt. If it throws, nothing is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
@@ -59,10 +59,9 @@ const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: once 
 const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
 
 /**
- * The endpoints of one organization of one service (docs/api.md, section 4), and the only way to
- * it. A call checks its request (`schema`), is sent again only as its policy allows (`retry`), and
- * checks the reply. `http` and `sendRequest` move the bytes, `failure` makes an error of what went
- * wrong.
+ * The endpoints of one organization on one service (docs/api.md, section 4). A call checks its
+ * request (`schema`), is retried only as its policy allows (`retry`), and checks the reply. `http`
+ * and `sendRequest` move the bytes; `failure` turns replies into errors.
  */
 export class AssessmentClient {
   readonly #options: ClientOptions;
@@ -77,7 +76,7 @@ export class AssessmentClient {
     this.#idle = options.idle ?? defaultIdleLimits;
   }
 
-  /** Reserves storage. A lost reply leaves a reservation that only expires. */
+  /** A reservation whose reply is lost stays until it expires. */
   getUploadUrl(bytes: number, options: CallOptions = {}): Promise<UploadUrl> {
     const body = { content_length: bytes };
     const call = this.#call('input-files/get-upload-url', reserveUpload, body, options);
@@ -107,7 +106,7 @@ export class AssessmentClient {
     return this.#fileCall('delete', fileId, options);
   }
 
-  /** Spends credits. Repeated or cancelled only if the service cannot have accepted it. */
+  /** Spends credits. It is retried or aborted only if the service can't have accepted it. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,
@@ -118,18 +117,18 @@ export class AssessmentClient {
     return reply.workflow_run_id;
   }
 
-  /** Asks for a run's status, once: the poll schedule repeats it. */
+  /** Asks once: the poll schedule repeats it. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
     const operation = { request: runRequestSchema, reply: this.#descriptionSchema, policy: once };
     return this.#call(`workflows/${workflow}/describe`, operation, { workflow_run_id: runId }, options);
   }
 
-  /** Asks for a run's end, once: the caller judges each failure, and sends again. */
+  /** Asks once: the caller decides about each failure, and retries. */
   async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
     await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }
 
-  /** Each attempt has a new address. Returns the length in bytes. */
+  /** Each attempt gets a new URL. Returns the length in bytes. */
   async downloadArtifact(
     workflow: string,
     runId: string,
@@ -217,10 +216,7 @@ export class AssessmentClient {
     });
   }
 
-  /**
-   * Logs how an operation ended: a failure with what its provider needs, which holds neither token
-   * nor query.
-   */
+  /** The line of a failure has what the service's provider needs, without token and query. */
   async #logged<T>(method: string, path: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();
@@ -243,7 +239,7 @@ function factsOf({ message, data: { status, requestId } }: AssessmentError): str
   return `${http}${message}${requestId === undefined ? '' : `, request ID ${requestId}`}`;
 }
 
-/** To the error of a call, or only to one of this kind. */
+/** Adds facts to the error of a call, or only to an error of this kind. */
 async function adding<T>(facts: ErrorData, call: Promise<T>, kind?: ErrorKind): Promise<T> {
   try {
     return await call;

@@ -4,20 +4,18 @@ import type { SecretStore } from '../ports.ts';
 import { untilAborted } from '../yieldingWork.ts';
 
 export interface TokenSource {
-  /** Undefined when a user must sign in. */
+  /** Undefined if a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
   /**
-   * After a 401. Throws `tokenCommand` where the command prints none, or the same (`sameToken`).
+   * Must follow a 401. Throws `tokenCommand` if the command prints no token, or the rejected one
+   * (`sameToken`).
    */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
-/**
- * The key in the secret store: one token per origin and organization, so that no token crosses
- * origins.
- */
+/** Each origin and organization has its own token, so that no token reaches another origin. */
 export function tokenKey(origin: string, organizationId: string): string {
-  // A colon in an ID would look like a port; other IDs are used as they are.
+  // A colon in an ID would look like a port. Other IDs are used as they are.
   const isPlain = !organizationId.includes(':');
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
@@ -29,7 +27,7 @@ export function readTokenKey(key: string): { origin: string; organizationId: str
   return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
-/** What stands in place of a token. It is never shown: it may hold the token. */
+/** Texts that are no token. They may contain one, so they are never shown. */
 const faults = [
   ['nothing', /^$/],
   ['json', /^[[{]/],
@@ -39,7 +37,7 @@ const faults = [
   ['characters', /[^\x21-\x7e]/],
 ] as const;
 
-/** Trims a token. Throws `badSetting` unless it fits a header; `detail` says what it is instead. */
+/** Throws `badSetting` unless the trimmed text fits a header. `detail` names the fault. */
 export function toToken(text: string): string {
   const token = text.trim();
   const [detail] = faults.find(([, pattern]) => pattern.test(token)) ?? [];
@@ -47,13 +45,13 @@ export function toToken(text: string): string {
   return token;
 }
 
-/** By the key of a token, the run of the token command under way. */
+/** The token command's run in progress, by the key of its token. */
 export type Renewals = Map<string, Promise<string>>;
 
 /**
- * The token of one origin and organization. A fresh token from `runTokenCommand` replaces the
- * stored one. One renewal is under way at a time: whoever needs the token meanwhile waits for it,
- * and no caller's cancellation ends it. Throws the errors of `secrets`.
+ * The token of one origin and organization. A new token from `runTokenCommand` replaces the saved
+ * one. One renewal is in progress at a time: all callers wait for it, and none of them can abort
+ * it. Throws the errors of `secrets`.
  */
 export function storedToken(
   secrets: SecretStore,
@@ -61,7 +59,7 @@ export function storedToken(
   runTokenCommand?: () => Promise<string>,
   renewals: Renewals = new Map(),
 ): TokenSource {
-  // A token command signs in even if the secret storage fails.
+  // A token command must work even if the secret storage fails.
   const unlessFailed = async <T>(work: PromiseLike<T>): Promise<T | undefined> => {
     try {
       return await work;
@@ -74,7 +72,7 @@ export function storedToken(
   const renew = async (run: () => Promise<string>, stored: string | undefined): Promise<string> => {
     try {
       const fresh = await run();
-      // An unchanged token would be announced to every window.
+      // Saving an unchanged token would notify every window.
       if (fresh !== stored) await unlessFailed(secrets.store(key, fresh));
       return fresh;
     } finally {
@@ -104,14 +102,14 @@ export function storedToken(
 }
 
 /**
- * Without a shell, in 30 s. Throws `tokenCommand` without any output; `detail` says how it ended,
- * or what it printed.
+ * Runs without a shell, for at most 30 s. Throws `tokenCommand` without any output; `detail` says
+ * how the command ended, or what kind of text it printed.
  */
 export async function runTokenCommand(command: readonly string[]): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
   const output = await new Promise<string>((resolve, reject) => {
-    // The message of Node's error has the command line and stderr, which may hold a secret.
+    // The message of Node's error has the command line and stderr, which may contain a secret.
     const fail = (error: unknown): void =>
       reject(new AssessmentError('tokenCommand', { subject: program, detail: exitDetail(error) }));
     const options = { timeout: 30_000, maxBuffer: 64 * 1024, windowsHide: true };
@@ -121,7 +119,7 @@ export async function runTokenCommand(command: readonly string[]): Promise<strin
         else fail(error);
       });
     } catch (error) {
-      fail(error); // a batch file on Windows, which needs a shell, or an invalid argument
+      fail(error); // It is a batch file on Windows, which needs a shell, or an invalid argument.
     }
   });
   try {
@@ -139,12 +137,11 @@ function exitDetail(error: unknown): string | undefined {
 }
 
 /**
- * Replaces secrets in a text, in linear time: the given ones, what follows `Bearer`, and the query
- * of every address.
+ * Replaces the given secrets, the text after `Bearer`, and the query of every URL, in linear time.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
-  // In one pass, the longest first: a secret may begin with another one.
+  // One pass replaces all, the longest first, because a secret may begin with another one.
   const all = forms
     .sort((a, b) => b.length - a.length)
     .map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
@@ -152,7 +149,8 @@ export function redact(text: string, secrets: readonly string[]): string {
   return (
     (all === '' ? text : text.replace(new RegExp(all, 'g'), '[redacted]'))
       .replace(/\bBearer\s+[^\s"',;]+/gi, 'Bearer [redacted]')
-      // In JSON, slashes may be escaped. Each address is matched whole: no text is scanned twice.
+      // In JSON, slashes may be escaped. Each URL is matched whole, so that no text is scanned
+      // twice.
       .replace(/\bhttps?:(?:\\*\/){2}[^\s"'<>]+/gi, withoutQuery)
   );
 }
@@ -162,8 +160,8 @@ export function holdsSecret(text: string, secrets: readonly string[]): boolean {
 }
 
 /**
- * A secret as plain text, escaped in JSON, encoded in an address or a form, and in Base64 at each
- * alignment.
+ * Returns the secret as plain text, escaped in JSON, encoded in a URL or a form, and in Base64 at
+ * each alignment.
  */
 function formsOf(secret: string): string[] {
   const text = secret.toWellFormed();
@@ -178,7 +176,8 @@ function formsOf(secret: string): string[] {
   ]);
   const base64 = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
-    // Without characters that share bits with neighbouring bytes.
+    // Cuts off the first and last characters, because they also encode bits of the surrounding
+    // bytes.
     const form = bytes
       .toString('base64')
       .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));

@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts';
 import { isPage, readStart, requestIdIn, serviceMessage } from './replyBody.ts';
 import { parseHttpDate, parseRetryAfter } from './retry.ts';
 
-/** `storage`: behind a presigned address. */
+/** `storage` is the server of a presigned URL. */
 type Sender = 'service' | 'storage';
 
 interface FailureOptions {
@@ -13,7 +13,7 @@ interface FailureOptions {
   readonly body?: string;
 }
 
-/** Maps an unsuccessful reply to an error (docs/api.md, section 7). */
+/** docs/api.md, section 7, defines the mapping. */
 export async function replyFailure(
   response: http.IncomingMessage,
   url: URL,
@@ -24,7 +24,7 @@ export async function replyFailure(
   const text = body ?? (await readStart(response));
   const hidden = [...secretsOf(url), ...secrets];
   const page = isPage(text, headers['content-type']);
-  // A date in Retry-After is by the service's clock.
+  // The service's clock counts for a date in Retry-After.
   const serviceNow = parseHttpDate(headers.date ?? '') ?? clock.now();
   const retryAfterMs = parseRetryAfter(headers['retry-after'], serviceNow);
   return new AssessmentError(kindOf(status, page, sender), {
@@ -43,14 +43,13 @@ function secretsOf(url: URL): string[] {
     .slice(1)
     .split('&')
     .map((part) => part.slice(part.indexOf('=') + 1));
-  // Short values (`true`, a version, a region) are not secrets, and redacting them would blank
-  // ordinary words.
+  // Short values (`true`, a version, a region) aren't secrets. Redacting them would remove ordinary
+  // words.
   return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
 /**
- * The status says what happened, and a page only who said it: `intercepted` where it may replace
- * the answer.
+ * The status decides. A page only tells who sent it: `intercepted` if it may replace the response.
  */
 function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status < 300) return isPage ? 'intercepted' : 'badResponse';
@@ -69,7 +68,7 @@ function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status >= 500) return status === 511 && isPage ? 'intercepted' : 'serverError';
   if (sender === 'storage') return 'addressRefused';
   if (status === 401) return 'unauthorized';
-  if (status === 499) return 'timeout'; // a proxy that no longer waits for the service
+  if (status === 499) return 'timeout'; // Sent by a proxy that no longer waits for the service.
   if (isPage) return 'intercepted';
   switch (status) {
     case 403:
@@ -85,7 +84,7 @@ function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   }
 }
 
-/** A machine without descriptors or memory for another file or socket. */
+/** The machine lacks descriptors or memory for another file or socket. */
 const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
 export function isExhausted(code: string | undefined): boolean {
@@ -93,12 +92,12 @@ export function isExhausted(code: string | undefined): boolean {
 }
 
 /**
- * Node's codes of TLS and of certificate checks: with an underscore, and neither a resolver's nor
- * Node's other ones.
+ * Matches Node's codes of TLS and certificate checks: they have an underscore and aren't a
+ * resolver's or Node's other codes.
  */
 const ofTls = /^(?:EPROTO$|UNSPECIFIED$|(?!EAI_|ERR_(?!TLS|SSL))[A-Z]+_)/;
 
-/** Once the connection is ready, the service may have the request, whatever the code. */
+/** Once the connection is ready, the service may have the request, whatever the code is. */
 export function transportFailure(error: unknown, { origin }: URL, isReady: boolean): Error {
   if (error instanceof AssessmentError) return error;
   const code = systemCode(error);
@@ -107,8 +106,8 @@ export function transportFailure(error: unknown, { origin }: URL, isReady: boole
 }
 
 /**
- * True when the service cannot have acted. Proxies send 408 and 499 (`timeout`) after passing a
- * request on.
+ * True if the service can't have acted. Proxies send 408 and 499 (`timeout`) after they have passed
+ * a request on.
  */
 export function wasRefused({ kind, data: { status = 0, isUnsent } }: AssessmentError): boolean {
   if (isUnsent === true) return true;

@@ -10,17 +10,14 @@ import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 
 /** A longer reply to a call or an upload is a `badResponse`. */
 const maxReplyBytes = 1024 * 1024;
-/**
- * A JSON call may take so many times its idle limit in all: it delays every later poll of its run.
- */
+/** The total limit of a JSON call, in idle limits: the call delays every later poll of its run. */
 const maxIdleTimes = 4;
 /**
- * After its last byte, an upload may stay silent so many times longer: a proxy may pass it on only
- * then.
+ * The limit after an upload's last byte, in idle limits: a proxy may pass the upload on only then.
  */
 const maxStoringTimes = 5;
 
-/** How long a request may go without a byte in either direction, in milliseconds. */
+/** The longest time without a byte in either direction. */
 export interface IdleLimits {
   readonly jsonMs: number;
   readonly transferMs: number;
@@ -28,7 +25,7 @@ export interface IdleLimits {
 
 export const defaultIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
 
-/** A slower download would delay its run for ever. */
+/** A slower download would delay its run forever. */
 const minRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
 
 interface TransferOptions {
@@ -38,9 +35,7 @@ interface TransferOptions {
   readonly secrets: readonly string[];
 }
 
-/**
- * Statuses of an accepted call: 200, or what a gateway makes of it. The shape of the body decides.
- */
+/** A gateway may change 200 to the other statuses, so the shape of the body decides. */
 const accepted: readonly unknown[] = [200, 201, 202];
 
 export async function postJson(
@@ -82,16 +77,15 @@ async function readText(response: http.IncomingMessage, url: URL): Promise<strin
 }
 
 /**
- * Azure's blob storage, public and sovereign, refuses an upload that does not say what kind of blob
- * it is.
+ * Azure's blob storage, public and sovereign, refuses an upload that doesn't name its kind of blob.
  */
 const azureBlobHost =
   /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn|cloudapi\.de)|storage\.azure\.net)\.?$/;
 
 /**
- * Sends a file without Authorization (docs/api.md, section 4.1). Asks before sending the body:
- * storage that refuses it closes the connection, and the refusal would often be lost with it.
- * Throws `lengthChanged` when it is not the file that was hashed.
+ * Sends a file without Authorization (docs/api.md, section 4.1). Uses `Expect`, because storage
+ * that refuses a body closes the connection, and its response would often be lost. Throws
+ * `lengthChanged` if the file has changed since it was hashed.
  */
 export async function putFile(
   url: URL,
@@ -149,14 +143,15 @@ export async function putFile(
 }
 
 /**
- * Replaces the file once all has arrived. Throws `tooLarge` past `maxBytes`. Returns the length.
+ * Replaces the file once all bytes have arrived. Throws `tooLarge` beyond `maxBytes`. Returns the
+ * length.
  */
 export async function getFile(
   url: URL,
   path: string,
   options: TransferOptions & { maxBytes: number },
 ): Promise<number> {
-  // A unique name: another window may download the same artifact.
+  // The name is unique, because another window may download the same artifact.
   const temporary = `${path}.${randomBytes(6).toString('hex')}.part`;
   try {
     const bytes = await sendRequest(
@@ -214,19 +209,16 @@ async function readStartOf(file: FileHandle): Promise<Buffer> {
 export interface HashedFile {
   readonly path: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
-  /**
-   * `fileStampOf` the file right after it was hashed: a file with this mark is not hashed again.
-   */
+  /** The file's stamp right after it was hashed. A file with this stamp isn't hashed again. */
   readonly fileStamp?: string | undefined;
 }
 
-/** Larger chunks are no faster, smaller ones take more processor time. */
+/** Larger chunks are no faster; smaller ones take more processor time. */
 const chunkBytes = 512 << 10;
 
 /**
- * Throws `lengthChanged` unless the open file holds the bytes that were hashed. Returns its mark.
+ * Throws `lengthChanged` unless the open file has the bytes that were hashed. Returns its stamp.
  */
 async function checkHashed(
   source: FileHandle,
@@ -251,8 +243,7 @@ async function checkHashed(
 }
 
 /**
- * Reads one chunk ahead. Throws `lengthChanged` before the last chunk when the file no longer has
- * its mark.
+ * Reads one chunk ahead. If the stamp has changed, throws `lengthChanged` before the last chunk.
  */
 async function sendUnchanged(
   source: FileHandle,
@@ -260,8 +251,7 @@ async function sendUnchanged(
   write: (chunk: Uint8Array) => Promise<void>,
   onSent: (bytes: number) => void,
 ): Promise<void> {
-  // Two buffers in turn: a stream, with a buffer for each chunk, took twice the processor time and
-  // ten times the memory.
+  // Two alternating buffers: a stream took twice the processor time and ten times the memory.
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)] as const;
   const read = async (index: number): Promise<Buffer> => {
     const buffer = index % 2 === 0 ? buffers[0] : buffers[1];

@@ -23,14 +23,14 @@ const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 
 /**
- * Storage also replays what an upload declared, which leaves the bytes as they are: `aws-chunked`,
- * `none`, a charset.
+ * Matches only compressions. Storage also replays other values that an upload declared:
+ * `aws-chunked`, `none`, a charset.
  */
 const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
 
 /**
- * A body by its charset, else as UTF-8. No request asks for a compressed one, so such a body is
- * only named.
+ * Decodes a body by its charset, or else as UTF-8. No request asks for a compressed body, so its
+ * text is replaced by its encoding.
  */
 export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
   const encoding = compression.exec(headers['content-encoding'] ?? '')?.[1]?.toLowerCase();
@@ -41,19 +41,19 @@ export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): strin
   try {
     return new TextDecoder(name, { ignoreBOM: true }).decode(body);
   } catch (error) {
-    if (error instanceof RangeError) return body.toString('utf8'); // an unknown charset
+    if (error instanceof RangeError) return body.toString('utf8'); // The charset is unknown.
     throw error;
   }
 }
 
 const compressed = 'Content-Encoding: ';
 
-/** The encoding of a body that came compressed, by `bodyText` or the `detail` of an error. */
+/** Accepts the result of `bodyText` and the `detail` of an error. */
 export function compressionOf(text: string): string | undefined {
   return /^Content-Encoding: (.+)$/.exec(text)?.[1];
 }
 
-/** What may stand before the first element of a page; `\s` holds the byte order mark. */
+/** Matches what may precede the first element of a page. `\s` includes the byte order mark. */
 const beforePage = /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s(?!\s*html\b)[^<>]*>/iy;
 const pageStart = /<(?:!doctype\s+html|html|head|body|title|meta|script)(?=[\s/>])/iy;
 const htmlType = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
@@ -61,9 +61,9 @@ const nothingOrJson = /^\s*(?:$|[[{])/;
 const markdownHeading = /^ {0,3}#{1,6} +\S/m;
 
 /**
- * True for an HTML document, by the start of its body, or by its type. The type alone doesn't count
- * for an empty body (Google's storage answers an upload so), JSON, and Markdown with a heading:
- * storage may take a report that begins with `<p align="center">` for HTML.
+ * True for an HTML document, by the start of its body or by its type. The type alone doesn't count
+ * for an empty body (Google's storage responds so to an upload), JSON, and Markdown with a heading:
+ * storage may serve a report that begins with `<p align="center">` as HTML.
  */
 export function isPage(body: string, contentType = ''): boolean {
   if (beginsAsPage(body)) return true;
@@ -72,17 +72,17 @@ export function isPage(body: string, contentType = ''): boolean {
 
 function beginsAsPage(body: string): boolean {
   let start = 0;
-  // One step at a time: a repeated group would try every way to split a row of comments.
+  // Takes one step at a time: a repeated group would try every way to split a series of comments.
   for (beforePage.lastIndex = 0; beforePage.test(body);) start = beforePage.lastIndex;
   pageStart.lastIndex = start;
   return pageStart.test(body);
 }
 
 const maxLength = 500;
-/** Less than `maxStartBytes`: a body that was cut off there is cut here too. */
+/** Less than `maxStartBytes`, so that a body that was cut off there is cut off here, too. */
 const maxReadLength = 16 * 1024;
 
-/** The message in an error body, whatever its form, as `inBrief`. */
+/** Finds the message in an error body of any form, as `excerptOf` returns it. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
   const message = excerptOf(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return message === '' ? undefined : message;
@@ -91,21 +91,21 @@ export function serviceMessage(body: string, secrets: readonly string[]): string
 const idHeader = /(?:request|correlation)-?id$|^cf-ray$/;
 const idInBody = /\brequest[_-]?id["']?\s?[:>=]\s?["']?([\w.:/+=-]{1,100})/i;
 
-/** What the service calls a request, by a header or the body of an error: as `inBrief`. */
+/** The request ID in a header or in the body of an error, as `excerptOf` returns it. */
 export function requestIdIn(headers: http.IncomingHttpHeaders, body: string, secrets: readonly string[]) {
   const named = Object.entries(headers).find(([name]) => idHeader.test(name));
   const id = named?.[1] ?? idInBody.exec(body)?.[1];
   return id === undefined ? undefined : excerptOf(id, secrets);
 }
 
-/** Redacted, on one visible line, at most 500 characters. */
+/** Returns at most 500 characters, redacted, on one visible line. */
 export function excerptOf(value: unknown, secrets: readonly string[] = []): string {
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }
 
 /**
- * A JSON value from the service, redacted; longer than 16 KiB or nested too deeply, its start as
- * text.
+ * Redacts a JSON value from the service. A value beyond 16 KiB, or nested too deeply, becomes an
+ * excerpt.
  */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
@@ -117,7 +117,7 @@ export function redactedJson(value: unknown, secrets: readonly string[]): unknow
   }
 }
 
-/** JSON can be parsed but not written when it is nested too deeply. */
+/** JSON that is nested too deeply can be parsed but not written. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -126,10 +126,10 @@ function toJson(value: unknown): string {
   }
 }
 
-/** The start of a text, redacted, on one line; without its end where half a secret may stand. */
+/** Redacts the start of a text. Drops its end if half a secret may be there. */
 function startOf(text: string, secrets: readonly string[]): string {
   const start = redact(text.slice(0, maxReadLength), secrets);
-  // An encoded character takes up to nine.
+  // An encoded character takes up to nine characters.
   const maxHalf = text.length > maxReadLength ? 9 * Math.max(0, ...secrets.map(({ length }) => length)) : 0;
   return visibleLine(start.slice(0, Math.max(0, start.length - maxHalf)));
 }
@@ -138,13 +138,11 @@ function fromJson(body: string): string | undefined {
   try {
     return messageIn(JSON.parse(body.replace(/^\uFEFF/, '')));
   } catch {
-    return undefined; // plain text or markup
+    return undefined; // It is plain text or markup.
   }
 }
 
-/**
- * The message in a JSON value from the service; all its members where no known one is a message.
- */
+/** Joins all members if no known one has a message. */
 export function messageIn(value: unknown): string {
   const root = record(value);
   const error = record(root['error']);
@@ -173,14 +171,11 @@ function membersOf(value: unknown, depth = 0): string {
   return depth === 0 ? members.join(', ') : `(${members.join(', ')})`;
 }
 
-/** Elements in which object storage says why; then those that name what it refers to. */
+/** The elements in which object storage names the reason, and those that name what it refers to. */
 const reasons = ['Message', 'Details', 'AuthenticationErrorDetail'];
 const references = ['HeaderName', 'HeadersNotSigned', 'QueryParameterName'];
 
-/**
- * Plain text as it is; the title of HTML, the reasons in XML (from object storage), or all of their
- * text.
- */
+/** Returns the title of HTML, the reasons in XML of object storage, or else all text. */
 function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = element('title', body);
   if (title !== undefined) return title;

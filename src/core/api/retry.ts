@@ -4,25 +4,25 @@ import type { Clock, Logger } from '../ports.ts';
 export interface RetryPolicy {
   readonly attempts: number;
   readonly mayRetry: (error: AssessmentError) => boolean;
-  /** A cancellation counts only before and between sends. */
+  /** A cancellation counts only before and between attempts. */
   readonly isNeverAborted?: boolean;
 }
 
-/** For calls that may arrive twice without harm. */
+/** These calls may arrive twice without harm. */
 export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
-/** For calls whose second arrival costs storage only. */
+/** A second arrival of these calls only takes storage. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
-/** For callers with a retry schedule. */
+/** These callers have a retry schedule. */
 export const once: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 15_000;
-/** A user waits for these calls: a longer `Retry-After` is left to the caller. */
+/** A user waits for these calls, so a longer `Retry-After` is the caller's to respect. */
 const maxWaitMs = 120_000;
 
-/** With full jitter after `Retry-After`. */
+/** Waits for `Retry-After` and then with full jitter. */
 export async function withRetry<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,
@@ -48,10 +48,10 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited', 'serverError'].includes(kind);
 }
 
-/** The longest wait that is respected: the wall clock may be wrong. */
+/** The longest wait that is respected, because the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
-/** Milliseconds from `now`; 0 for what is no `Retry-After`, at most a day. */
+/** In ms from `now`, at most a day. 0 if the header isn't a valid `Retry-After`. */
 export function parseRetryAfter(header: string | undefined, now: number): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (parseHttpDate(text) ?? now) - now;

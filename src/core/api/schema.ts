@@ -12,7 +12,7 @@ export type Language = z.infer<typeof languageSchema>;
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
-// Requests and responses of the operations (docs/api.md, sections 4.1 and 4.2).
+// Schemas of requests and responses (docs/api.md, sections 4.1 and 4.2) follow.
 
 export const getUploadUrlRequestSchema = z.strictObject({ content_length: z.int().check(z.minimum(1)) });
 
@@ -26,7 +26,7 @@ export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
 export const fileResponseSchema = z.object({ file_id: z.string() });
 
-/** The webhook endpoints that hear of the end of a run (docs/api.md, section 2.6). */
+/** The webhook endpoints that are notified of the end of a run (docs/api.md, section 2.6). */
 export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
@@ -35,16 +35,15 @@ export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSche
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
 /**
- * Words of the reference that decisions depend on: kept as they came, even if a password is part of
- * one.
+ * Decisions depend on these words, so they are never redacted, even if a password is part of one.
  */
 const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 
 /**
- * Response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent
- * until EXITED, and dropped when they cannot be read, as is a single artifact. Values outside the
- * reference are shortened and redacted.
+ * The response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent
+ * until EXITED, and dropped if they can't be read, as is a single artifact. Unknown values are
+ * shortened and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (word: string): string => (known.has(word) ? word : excerptOf(word, secrets()));
@@ -90,5 +89,5 @@ export const downloadUrlSchema = z.object({
   expires_in_seconds: z.number(),
 });
 
-/** Response of cancel (docs/api.md, section 4.2). */
+/** The response of cancel (docs/api.md, section 4.2). */
 export const emptySchema = z.object({});

@@ -1,5 +1,5 @@
-// Default imports: VS Code's proxy support patches these two objects, and a named import would miss
-// the patch.
+// Default imports are needed: VS Code's proxy support patches these two objects, and a named import
+// would miss the patch.
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
@@ -7,10 +7,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AssessmentError } from '../errors.ts';
 import { transportFailure } from './failure.ts';
 
-/** Writes a body in chunks; the buffer of a chunk is free once its `write` resolves. */
+/** The buffer of a chunk is free once its `write` resolves. */
 type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 
-/** A server that ignores `Expect` gets the body after this long. */
+/** A server that ignores `Expect` gets the body after this time. */
 const maxContinueMs = 1_000;
 
 interface OutgoingRequest {
@@ -18,19 +18,16 @@ interface OutgoingRequest {
   readonly url: URL;
   readonly headers: Record<string, string | number>;
   readonly body?: Buffer | WriteBody;
-  /**
-   * The body that `WriteBody` writes waits for `100 Continue`, at most 1 s; it is not sent after
-   * any other answer.
-   */
+  /** The body waits for `100 Continue`, at most 1 s, and isn't sent after any other response. */
   readonly expectsContinue?: boolean;
   readonly signal: AbortSignal | undefined;
   /**
-   * The longest time without a byte in either direction: then the request fails with `timeout`, or
-   * with `unsent` before a connection. Without `totalMs`, a response that is not a download must
+   * The longest time without a byte in either direction. Then the request fails with `timeout`, or
+   * with `unsent` before a connection. Without `totalMs`, a response that isn't a download must
    * also end this long after its head.
    */
   readonly idleMs: number;
-  /** Instead of `idleMs`, between the end of a written body and the head of the response. */
+  /** Replaces `idleMs` between the end of a written body and the head of the response. */
   readonly answerMs?: number;
   readonly totalMs?: number;
 }
@@ -48,11 +45,11 @@ class Exchange {
   readonly #request: OutgoingRequest;
   readonly #outgoing: http.ClientRequest;
   readonly #stop = new AbortController();
-  /** Its reason counts: a response reports a stop made here as a reset connection. */
+  /** Its reason is thrown, because a response reports a stop from here as a reset connection. */
   readonly #ended: AbortSignal;
   /** A request without a socket reports its end only once it gets one. */
   readonly #untilEnded: Promise<never>;
-  /** True once the request may leave: through a proxy's tunnel, and after the handshake of TLS. */
+  /** True once the request may leave: through a proxy's tunnel, and after the TLS handshake. */
   #isReady = false;
   #hasReply = false;
   #sending: Promise<void> | undefined;
@@ -63,8 +60,8 @@ class Exchange {
     this.#request = request;
     const { url, method, signal } = request;
     const transport = url.protocol === 'https:' ? https : http;
-    // No pooling: after a pooled socket that died while idle, nobody would know whether a dispatch
-    // arrived.
+    // Without pooling: after a pooled socket died while idle, it would be unknown whether a
+    // dispatch arrived.
     const headers = { ...request.headers, Connection: 'close' };
     this.#outgoing = transport.request(url, { method, headers });
     this.#ended = AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]);
@@ -83,7 +80,7 @@ class Exchange {
       const response = await this.#response();
       try {
         const result = await read(response);
-        // A service that answers before it has the whole body has not accepted it.
+        // A service that responds before it has the whole body hasn't accepted it.
         await Promise.race([this.#sending, this.#untilEnded]);
         return result;
       } finally {
@@ -95,7 +92,7 @@ class Exchange {
     } finally {
       for (const timer of [this.#silence, ...this.#timers]) clearTimeout(timer);
       this.#stop.abort(new Error('the request is over'));
-      // The caller may then reuse or close the source of the body.
+      // Then the caller may reuse or close the source of the body.
       await this.#sending?.catch(() => undefined);
     }
   }
@@ -112,12 +109,11 @@ class Exchange {
         this.#hasReply = true;
         resolve(response);
       });
-      // Errors after the response surface on the response; this listener keeps them from being
-      // unhandled.
+      // Errors after the response surface on the response. This listener marks them as handled.
       outgoing.on('error', reject);
     });
     if (expectsContinue === true) {
-      // Not a header from the start: it would be written at once, and again by VS Code's agent for
+      // As a constructor's header it would be written at once, and again by VS Code's agent for
       // proxies of plain HTTP.
       outgoing.setHeader('Expect', '100-continue');
       outgoing.once('continue', () => this.#sendBody());
@@ -172,15 +168,15 @@ class Exchange {
       if (waits) this.#limitSilence(answerMs);
     };
     this.#sending = body((chunk) => this.#write(chunk)).then(() => void this.#outgoing.end(onSent));
-    // After a reply the connection may close: what it said counts.
+    // After a reply the connection may close: the reply counts.
     this.#sending.catch((error: unknown) => {
       if (!this.#hasReply || error instanceof AssessmentError) this.#stop.abort(error);
     });
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
-    // What has arrived is read first, which takes two turns: a write to a connection that the
-    // service has closed fails, and takes a refusal that waits to be read with it.
+    // Waits two turns to read what has arrived: a write to a connection that the service has closed
+    // fails, and loses a refusal that waits to be read.
     await nextTurn();
     await nextTurn();
     if (this.#hasReply) throw new Error('a reply came before the end of the body');
@@ -193,7 +189,7 @@ class Exchange {
   }
 }
 
-/** Throws `badResponse` past `maxBytes`. */
+/** Throws `badResponse` beyond `maxBytes`. */
 export async function readAll(
   response: http.IncomingMessage,
   maxBytes: number,

@@ -13,8 +13,8 @@ import { systemCode } from '../errors.ts';
 import { realPathSync } from '../paths.ts';
 
 /**
- * True for a relative path (with `/`) that on every system stays below the folder into which it is
- * not packaged.
+ * True for a relative path (with `/`) that stays below the folder of its extraction on every
+ * system.
  */
 export function isUsableName(path: string): boolean {
   return (
@@ -35,7 +35,7 @@ export interface Omission {
   readonly code?: string;
 }
 
-/** An open regular file, opened without following a link. */
+/** A regular file, opened without following a link. */
 export interface SourceFile {
   readonly fd: number;
   readonly stat: Stats;
@@ -43,7 +43,10 @@ export interface SourceFile {
 
 const attempts = 3;
 
-/** `root` is free of links. Tries three times: `read` returns undefined if the file has changed. */
+/**
+ * `root` must be free of links. Tries three times while `read` returns undefined for a changed
+ * file.
+ */
 export async function readSource<T>(
   root: string,
   path: string,
@@ -74,8 +77,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {
-    // Undefined on Windows, which `|` takes for 0: there `misplaced` finds links, and no FIFO
-    // blocks.
+    // These are undefined on Windows, which `
+    // ` takes for 0. There the check below finds links, and no FIFO blocks.
     fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
@@ -96,8 +99,9 @@ function openSource(root: string, path: string): SourceFile | Omission {
 }
 
 /**
- * Looks for links in the path of an open file: Node has no `openat`. Where the system knows that
- * path, only it counts: between two checks by name, a folder can become a link and a folder again.
+ * Looks for links in the path of an open file, because Node has no `openat`. If the system knows
+ * that path, only it counts: between two checks by name, a folder can become a link and a folder
+ * again.
  */
 export function misplaced(fd: number, root: string, full: string, stat: Stats): OmissionReason | undefined {
   const real = process.platform === 'linux' ? openPath(fd) : undefined;
@@ -122,7 +126,7 @@ export function isRealPath(folder: string): boolean {
   }
 }
 
-/** The path of an open file by Linux's `/proc`; undefined without it. */
+/** Linux's `/proc` has the path of an open file. Undefined without it. */
 function openPath(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${String(fd)}`);
@@ -133,11 +137,11 @@ function openPath(fd: number): string | undefined {
 }
 
 const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
-/** Of a pointer without extensions, which hardly any has. */
+/** The size of a pointer without extensions, which hardly any has. */
 const lfsBytes = { min: 120, max: 200 };
 
 /**
- * True for a file of `bytes` that stands for a content that Git LFS has elsewhere. Throws the
+ * True for a file of `bytes` that stands for content that Git LFS has elsewhere. Throws the
  * system's errors.
  */
 export function isLfsPointer(full: string, bytes: number): boolean {

@@ -5,18 +5,17 @@ import { workerCrash } from '../errors.ts';
 import type { SelectedFile } from './select/selection.ts';
 
 interface FileTask {
-  /** The index of the task. */
   readonly id: number;
   /** The index of its first file among all files. */
   readonly first: number;
   readonly files: readonly SelectedFile[];
-  /** As selected. */
+  /** The size at the selection. */
   readonly bytes: number;
 }
 
 /**
- * The last answer to a task has the kind `done`; the pool acknowledges each other one once it is
- * used.
+ * The last answer to a task has the kind `done`. The pool acknowledges every other one after its
+ * use.
  */
 interface Answer {
   readonly task: number;
@@ -35,23 +34,24 @@ interface PoolOptions {
   readonly signal?: AbortSignal | undefined;
   readonly toMessage: (task: FileTask) => unknown;
   /**
-   * For workers that compress: Node aborts the process when a thread is terminated before its
+   * Set for workers that compress: Node aborts the process when a thread is terminated before its
    * compression stream is initialised ("close before init" in node_zlib.cc).
    */
   readonly exitsItself?: boolean;
 }
 
 const taskFiles = 128;
-/** Below both, a second worker takes longer to start than it saves. */
+/** Below both limits, a second worker takes longer to start than it saves. */
 const smallFiles = 300;
 const smallBytes = 4 << 20;
-/** One in work, one waiting. */
+/** One task is in progress, and one waits. */
 const tasksPerWorker = 2;
 /** Bounds the finished tasks that wait for an earlier one, and their memory. */
 const windowPerWorker = 8;
 
 /**
- * After 128 files or `taskBytes`, and before a file of `largeBytes`: cuts depend on the list only.
+ * Cuts after 128 files or `taskBytes`, and before a file of `largeBytes`. The cuts depend only on
+ * the list.
  */
 export function cutTasks(
   files: readonly SelectedFile[],
@@ -81,7 +81,7 @@ export function bytesOf(files: readonly { readonly bytes: number }[]): number {
 
 /**
  * Runs tasks in workers and yields their answers in task order. Workers end with the iteration or
- * the signal, unless they are in a read that never returns. Throws the signal's reason.
+ * the signal, unless a read never returns. Throws the signal's reason.
  */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],

@@ -17,7 +17,6 @@ import type { SelectedFile } from '../select/selection.ts';
  * entry at a time, on one thread, and none that is already deflated.
  */
 
-/** docs/api.md, section 2.2. */
 export type ArchiveFormat = 'tar_gz' | 'zip';
 
 interface FileToPack {
@@ -34,7 +33,7 @@ interface PackTask {
 
 export interface PackedPaths {
   readonly paths: string;
-  /** The length of each path in `paths`; `-1 - length` for an executable file. */
+  /** The length of each path in `paths`, or `-1 - length` for an executable file. */
   readonly lengths: Int32Array<ArrayBuffer>;
 }
 
@@ -57,25 +56,25 @@ export function fromPackedPaths({ paths, lengths }: PackedPaths): FileToPack[] {
 
 export interface Segment {
   readonly data: Buffer;
-  /** Of the uncompressed data; tar.gz only. */
+  /** The CRC of the uncompressed data, for tar.gz only. */
   readonly crc: number;
   readonly rawBytes: number;
-  /** Records of the central directory for the entries that end in this segment; zip only. */
+  /** Records of the central directory for the entries that end in this segment, for zip only. */
   readonly central: Uint8Array;
   /** The offsets of those entries, from the start of their task. */
   readonly offsets: Float64Array<ArrayBuffer>;
 }
 
-/** Builds the segments of one task. Equal content gives equal bytes. */
+/** Equal content gives equal bytes. */
 export interface SegmentBuilder {
   /** The content must not change before the next `take`. */
   add(file: FileToPack, content: Buffer): void;
-  /** Starts a file whose content follows in slices. */
+  /** The content follows in slices. */
   begin(file: FileToPack, bytes: number): void;
   slice(content: Buffer, last: boolean): void;
   take(): Segment | undefined;
   checkpoint(): void;
-  /** Drops what was added since `fileStamp`. */
+  /** Drops what was added since the checkpoint. */
   undo(): void;
 }
 
@@ -86,9 +85,8 @@ export type PackMessage =
       /** The files that end in this segment (`toRecords`). */
       readonly packed: Uint8Array<ArrayBuffer>;
     } & Segment)
-  /** As `SegmentBuilder.mark`. */
   | { readonly kind: 'checkpoint'; readonly task: number }
-  /** The file changed while it was read: its part is dropped. */
+  /** The file changed while it was read, so its part is dropped. */
   | { readonly kind: 'undo'; readonly task: number }
   | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
 
@@ -97,7 +95,7 @@ const sliceBytes = 1 << 20;
 /** A deflate stream can refer so far back. */
 export const windowBytes = 32 << 10;
 
-/** `send` resolves once more may be uploaded. */
+/** `send` resolves once another message may be sent. */
 export async function packTask(
   task: PackTask,
   root: string,
@@ -151,7 +149,7 @@ export async function packTask(
     return true;
   }
 
-  /** False if the file changed: its part is dropped, since its header may state another length. */
+  /** False if the file changed. Its part is dropped, since its header may state another length. */
   async function packSlices(
     file: FileToPack,
     index: number,
@@ -176,7 +174,7 @@ export async function packTask(
     return complete;
   }
 
-  /** Sends all slices but the last. Returns the SHA-256; undefined if the file ends early. */
+  /** Undefined if the file ends early. The last slice is left to the caller's flush. */
   async function addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');
@@ -194,7 +192,7 @@ export async function packTask(
   }
 }
 
-/** Frees memory at once: the garbage collector hardly counts memory outside its heap. */
+/** Frees memory at once, because the garbage collector hardly counts memory outside its heap. */
 export function freeMemory({ buffer, byteLength }: Uint8Array): void {
   // A part shares its buffer with others.
   if (buffer instanceof ArrayBuffer && byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0);
@@ -203,12 +201,10 @@ export function freeMemory({ buffer, byteLength }: Uint8Array): void {
 export interface ManifestEntry {
   readonly path: string;
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
 }
 
 interface PackedFile {
-  /** Among all files. */
   readonly index: number;
   readonly bytes: number;
   readonly sha256: Uint8Array;
@@ -217,7 +213,7 @@ interface PackedFile {
 const hashBytes = 32;
 const recordBytes = 4 + 8 + hashBytes;
 
-/** As bytes: very many objects with strings would take most of the memory. */
+/** Very many objects with strings would take most of the memory, so these are bytes. */
 export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer> {
   const records = new Uint8Array(packed.length * recordBytes);
   const view = new DataView(records.buffer);
@@ -230,14 +226,14 @@ export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer
   return records;
 }
 
-/** The files in an archive, in order. Entries are made during the iteration. */
+/** Entries are made during the iteration. */
 export class Manifest implements Iterable<ManifestEntry> {
   readonly #files: readonly Pick<SelectedFile, 'path'>[];
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #length = 0;
   #bytes = 0;
 
-  /** `files`: all files, for `PackedFile.index`. */
+  /** `PackedFile.index` refers to `files`. */
   constructor(files: readonly Pick<SelectedFile, 'path'>[]) {
     this.#files = files;
   }

@@ -13,8 +13,8 @@ interface ArchivedFile {
 }
 
 /**
- * The wanted files of one of our archives, in its order. Throws `storage` for a damaged or missing
- * one.
+ * Yields the wanted files of one of our archives, in its order. Throws `storage` for a damaged or
+ * missing archive.
  */
 export async function* readArchive(
   file: string,
@@ -88,7 +88,7 @@ async function* readTarGz(
   }
 }
 
-/** Reads or skips bytes of a stream; undefined if they are skipped, or the stream has ended. */
+/** The function reads or skips bytes. Undefined if they are skipped, or if the stream has ended. */
 function takeFrom(
   stream: AsyncIterable<Buffer>,
   signal: AbortSignal | undefined,
@@ -122,7 +122,7 @@ function textAt(header: Buffer, start: number, length: number): string {
   return text;
 }
 
-/** `<length> <key>=<value>\n`, one after another. */
+/** Each record is `<length> <key>=<value>\n`. */
 function paxRecords(content: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let start = 0; start < content.length;) {

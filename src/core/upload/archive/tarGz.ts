@@ -1,19 +1,21 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { freeMemory, type SegmentBuilder, windowBytes } from './packing.ts';
 
-/** Of every entry, so that equal content gives equal bytes: 1980-01-01, the earliest in a zip. */
+/**
+ * All entries have the same time, so that equal content gives equal bytes: 1980-01-01, the earliest
+ * in a zip.
+ */
 const fixedTime = 315_532_800;
 const block = 512;
 const maxOctalSize = 8 ** 11 - 1;
 /**
- * Here Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6 takes 1.5
- * times as long.
+ * At this level Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6
+ * takes 1.5 times as long.
  */
 const tarLevel = 5;
-/** Enough for a usual task to be one chunk. */
+/** A usual task fits into one chunk. */
 const outputBytes = 128 << 10;
 
-/** Builds tar records, deflated in segments of one gzip member. */
 export function tarSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
   /** The end of the task's previous segment, to which the next may refer. */
@@ -58,7 +60,7 @@ export function tarSegments(): SegmentBuilder {
   };
 }
 
-/** POSIX ustar, with a PAX header before it when the name or the size does not fit. */
+/** Writes POSIX ustar, with a PAX header before it if the name or the size doesn't fit. */
 function tarHeader(path: string, mode: number, bytes: number): Buffer {
   const name = Buffer.from(path);
   const split = name.length === path.length ? splitName(path) : undefined;
@@ -81,7 +83,7 @@ function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((block - (bytes % block)) % block);
 }
 
-/** The two name fields of a header; undefined when the name does not fit. */
+/** Undefined if the name doesn't fit into the two name fields of a header. */
 function splitName(path: string): { prefix: string; name: string } | undefined {
   if (path.length <= 100) return { prefix: '', name: path };
   const slash = path.indexOf('/', path.length - 101);
@@ -90,7 +92,7 @@ function splitName(path: string): { prefix: string; name: string } | undefined {
     : undefined;
 }
 
-/** `<length> <key>=<value>\n`, where the length includes its digits. */
+/** The length in `<length> <key>=<value>\n` includes its own digits. */
 function paxRecord(key: string, value: Buffer): Buffer {
   const remainder = Buffer.concat([Buffer.from(` ${key}=`), value, Buffer.from('\n')]);
   let length = remainder.length + 1;
@@ -120,16 +122,16 @@ function ustar(
   header.write('ustar\x0000', 257, 'latin1');
   header.write(split.prefix, 345, 'latin1');
   let sum = 0;
-  // By index: an iterator takes several times as long.
+  // An iterator takes several times as long.
   for (let at = 0; at < block; at++) sum += header[at] ?? 0;
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
   return header;
 }
 
-/** The header of a gzip member without name and time, for an unknown system. */
+/** The header of a gzip member has no name and time here, and an unknown system. */
 export const tarGzStart: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
 
-/** `crc` and `rawBytes`: of all segments, uncompressed. */
+/** The arguments are of all segments, uncompressed. */
 export function tarGzEnd(crc: number, rawBytes: number): Buffer {
   const raw = Buffer.alloc(2 * block);
   const data = deflateRawSync(raw, { level: tarLevel, finishFlush: constants.Z_SYNC_FLUSH });
@@ -138,8 +140,8 @@ export function tarGzEnd(crc: number, rawBytes: number): Buffer {
 }
 
 /**
- * Ends a gzip member after a sync flush: an empty last block, CRC-32 and length (modulo 2^32) of
- * the content.
+ * Ends a gzip member after a sync flush: an empty last block, then CRC-32 and length (modulo 2^32)
+ * of the content.
  */
 function gzipEnd(crc: number, bytes: number): Buffer {
   const end = Buffer.alloc(10);
@@ -151,10 +153,10 @@ function gzipEnd(crc: number, bytes: number): Buffer {
 
 const polynomial = 0xedb88320;
 
-/** The CRC-32 of two pieces together, as zlib's `crc32_combine`. */
+/** Computes the CRC-32 of two pieces together, like zlib's `crc32_combine`. */
 export function combineCrc32(first: number, second: number, secondBytes: number): number {
   let shift = 0x80000000; // x^0
-  let power = 0x00800000; // x^8: one byte further
+  let power = 0x00800000; // x^8 is one byte further
   for (let bytes = secondBytes; bytes > 0; bytes = Math.floor(bytes / 2)) {
     if (bytes % 2 === 1) shift = multiply(power, shift);
     power = multiply(power, power);
@@ -162,7 +164,7 @@ export function combineCrc32(first: number, second: number, secondBytes: number)
   return (multiply(shift, first) ^ second) >>> 0;
 }
 
-/** The product of two polynomials over GF(2), modulo the CRC's; the highest bit is x^0. */
+/** Multiplies two polynomials over GF(2), modulo the CRC's. The highest bit is x^0. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

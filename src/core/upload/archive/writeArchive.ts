@@ -19,14 +19,13 @@ import { combineCrc32, tarGzEnd, tarGzStart } from './tarGz.ts';
 import { placeCentral, zipEnd } from './zip.ts';
 
 export interface ArchiveOptions {
-  /** `Selection.root`: absolute, free of links. */
+  /** Absolute and free of links (`Selection.root`). */
   readonly root: string;
   readonly files: readonly SelectedFile[];
   readonly format: ArchiveFormat;
-  /** The file to create, mode 0600; it must not exist. */
+  /** The file must not exist. It is created with mode 0600. */
   readonly to: string;
   readonly maxBytes: number;
-  /** `archiveWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
   readonly workers?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +34,6 @@ export interface ArchiveOptions {
 
 export interface Archive {
   readonly bytes: number;
-  /** Hex. */
   readonly sha256: string;
   readonly manifest: Manifest;
   readonly omitted: readonly Omission[];
@@ -94,7 +92,6 @@ interface WriterOptions {
   readonly files: readonly Pick<SelectedFile, 'path'>[];
 }
 
-/** Writes the segments of an archive, with the parts before and after them. */
 export class ArchiveWriter {
   readonly manifest: Manifest;
   readonly omitted: Omission[] = [];

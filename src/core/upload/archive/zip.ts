@@ -20,9 +20,8 @@ export interface ZipEntry {
   readonly bytes: number;
   readonly compressedBytes: number;
   readonly deflated: boolean;
-  /** Sizes and CRC follow the content: the header is written before the content is read. */
+  /** Sizes and CRC follow the content, because the header is written before the content is read. */
   readonly streamed: boolean;
-  /** Sizes have eight bytes. */
   readonly zip64: boolean;
 }
 
@@ -32,7 +31,6 @@ interface Streamed {
   dictionary: Buffer | undefined;
 }
 
-/** Builds zip entries, and separately the records of the central directory. */
 export function zipSegments(): SegmentBuilder {
   let pieces: Buffer[] = [];
   let central: Buffer[] = [];
@@ -52,8 +50,8 @@ export function zipSegments(): SegmentBuilder {
 
   return {
     add({ path, mode }, content) {
-      // Enough for the result: zlib's default of 16 kB for each small file would be most of the
-      // memory.
+      // The result fits into one chunk: zlib's default of 16 kB for each small file would take most
+      // of the memory.
       const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
       const deflated = deflateRawSync(content, { level: zipLevel, chunkSize });
       const smaller = deflated.length < content.length;
@@ -125,7 +123,7 @@ export function zipSegments(): SegmentBuilder {
 
 export function localHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
-  // A zip64 entry is streamed: its sizes follow.
+  // A zip64 entry is streamed, so its sizes follow.
   const extra = entry.zip64 ? sizesExtra([0, 0]) : Buffer.alloc(0);
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -135,7 +133,6 @@ export function localHeader(entry: ZipEntry): Buffer {
   return Buffer.concat([header, name, extra]);
 }
 
-/** Follows a streamed entry's content. */
 function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffer {
   const descriptor = Buffer.alloc(zip64 ? 24 : 16);
   descriptor.writeUInt32LE(0x08074b50, 0);
@@ -150,13 +147,13 @@ function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffe
   return descriptor;
 }
 
-/** Without the entry's offset. */
+/** `placeCentral` writes the entry's offset. */
 export function centralRecord(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
   const extra = entry.zip64 ? sizesExtra([entry.bytes, entry.compressedBytes, 0]) : Buffer.alloc(0);
   const record = Buffer.alloc(centralBytes);
   record.writeUInt32LE(0x02014b50, 0);
-  record.writeUInt16LE((3 << 8) | (entry.zip64 ? 45 : 20), 4); // made on Unix, so that modes count
+  record.writeUInt16LE((3 << 8) | (entry.zip64 ? 45 : 20), 4); // "Made on Unix" makes modes count.
   writeCommon(record, 6, entry, true);
   record.writeUInt16LE(name.length, 28);
   record.writeUInt16LE(extra.length, 30);
@@ -165,7 +162,7 @@ export function centralRecord(entry: ZipEntry): Buffer {
   return Buffer.concat([record, name, extra]);
 }
 
-/** The fields of both headers, from "version needed" to "uncompressed size". */
+/** Writes the fields of both headers, from "version needed" to "uncompressed size". */
 function writeCommon(header: Buffer, at: number, entry: ZipEntry, sizesKnown: boolean): void {
   header.writeUInt16LE(entry.zip64 ? 45 : 20, at);
   header.writeUInt16LE(utf8Name | (entry.streamed ? sizesFollow : 0), at + 2);
@@ -187,7 +184,10 @@ function sizesExtra(values: readonly number[]): Buffer {
   return extra;
 }
 
-/** In place unless a record grows. `offsets` count from `start`, where their task begins. */
+/**
+ * Changes the records in place unless one grows. `offsets` count from `start`, where their task
+ * begins.
+ */
 export function placeCentral(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
   const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const pieces: Buffer[] = [];
@@ -212,7 +212,7 @@ export function placeCentral(records: Uint8Array, offsets: Float64Array, start: 
   return pieces.length === 0 ? block : Buffer.concat([...pieces, block.subarray(from)]);
 }
 
-/** In zip64 form if a field would overflow. */
+/** Uses the zip64 form if a field would overflow. */
 export function zipEnd(entries: number, directoryStart: number, directoryBytes: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

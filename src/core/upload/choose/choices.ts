@@ -1,11 +1,14 @@
 import type { SelectedFile } from '../select/selection.ts';
 
 /**
- * `include`: although rules exclude it. `restore`: although the user excluded a folder above it.
+ * `include` outweighs rules that exclude the path; `restore` outweighs an excluded folder above it.
  */
 type Choice = 'include' | 'exclude' | 'restore';
 
-/** By relative path, a folder's with `/` at the end. A choice outweighs those for folders above. */
+/**
+ * The keys are relative paths, with `/` at a folder's end. A choice outweighs those for folders
+ * above.
+ */
 export type PathChoices = Readonly<Record<string, Choice>>;
 
 export function includedBy(choices: PathChoices): string[] {
@@ -23,7 +26,7 @@ export function excluding(choices: PathChoices): (path: string) => boolean {
   };
 }
 
-/** The choices below a prefix (empty, or a folder's path), as paths relative to it. */
+/** Paths in the result are relative to the prefix, which is empty or a folder's path. */
 export function choicesBelow(all: PathChoices, prefix: string): PathChoices {
   const below = Object.entries(all).filter(([path]) => isBelow(path, prefix));
   return Object.fromEntries(below.map(([path, choice]) => [path.slice(prefix.length), choice]));
@@ -37,7 +40,7 @@ export function replaceBelow(all: PathChoices, prefix: string, below: PathChoice
   ]);
 }
 
-/** `isIgnored` if rules exclude the path. An excluded folder above stays so. */
+/** `isIgnored` tells that rules exclude the path. A folder above stays excluded. */
 export function withChosen(
   choices: PathChoices,
   path: string,
@@ -53,7 +56,7 @@ export function withIncluded(choices: PathChoices, paths: readonly string[]): Pa
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }
 
-/** Earlier choices no longer send these paths or what is below them. */
+/** Removes earlier choices that upload these paths or paths below them. */
 export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
@@ -63,8 +66,8 @@ export function withExcluded(choices: PathChoices, paths: readonly string[]): Pa
 }
 
 /**
- * Undoes an exclusion with the choices `before` it for these paths and below. What was excluded
- * since are excluded.
+ * Undoes an exclusion: restores the choices `before` it for these paths and below. Paths that were
+ * excluded since stay excluded.
  */
 export function withoutExcluded(
   current: PathChoices,
@@ -84,23 +87,25 @@ function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix);
 }
 
-/** Also below a folder of the list (ending in `/`). */
+/** True also for a path below a folder of the list (which ends in `/`). */
 function among(paths: readonly string[]): (path: string) => boolean {
   return (path) => paths.some((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
 }
 
 export interface FolderSum {
-  /** Ends in `/`. */
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
-  /** The index of its first file in the selection; the others follow. */
+  /** The index of its first file in the selection. The others follow. */
   readonly first: number;
 }
 
 const root: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
 
-/** What is directly below a folder, or below the selection's root, in the selection's order. */
+/**
+ * Lists the entries directly below a folder, or below the selection's root, in the selection's
+ * order.
+ */
 export function levelBelow(
   all: readonly SelectedFile[],
   { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = root,
@@ -125,7 +130,7 @@ export function levelBelow(
   return { folders: [...folders.values()], files: direct };
 }
 
-/** Matches no other path, except where a path has line breaks. */
+/** The line matches no other path, unless the path has line breaks. */
 export function toIgnoreLine(path: string): string {
   const escaped = path
     .replace(/[\\*?[\]]/g, '\\$&')
@@ -134,7 +139,6 @@ export function toIgnoreLine(path: string): string {
   return `/${escaped}`;
 }
 
-/** Appends the lines that an ignore file lacks, which are returned as `added`. */
 export function withLines(text: string, lines: readonly string[]) {
   const known = new Set(text.split(/\r?\n/));
   const added = [...new Set(lines)].filter((line) => !known.has(line));
@@ -142,7 +146,7 @@ export function withLines(text: string, lines: readonly string[]) {
   return added.length === 0 ? { text, added } : { text: `${start}${added.join('\n')}\n`, added };
 }
 
-/** Removes the last occurrence of each line from an ignore file; undefined if one is missing. */
+/** Removes the last occurrence of each line. Undefined if one is missing. */
 export function withoutLines(text: string, lines: readonly string[]): string | undefined {
   const all = text.split('\n');
   for (const line of lines) {

@@ -4,21 +4,21 @@ import { countLfsPointers } from '../select/selection.ts';
 
 const count = z.int().check(z.minimum(0));
 
-/** Counted before the upload: archive and manifest do not last as long as the run. */
+/** The counts are saved, because archive and manifest don't last as long as the run. */
 export const coverageSchema = z.object({
   uploaded: count,
-  /** Excluded paths by the kind of `NotUploadedReason`; a folder counts once. */
+  /** Excluded paths by the kind of `NotUploadedReason`. A folder counts once. */
   excluded: z
     .record(z.string().check(z.maxLength(32)), count)
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
   excludedFolders: count,
   notPackaged: count,
-  /** True if an index could not be read: `ignoredButTracked` then doesn't count its files. */
+  /** True if an index could not be read. Then `ignoredButTracked` doesn't count its files. */
   trackedUnknown: z.optional(z.boolean()),
-  /** How many of the uploaded files stand for a content that Git LFS has elsewhere. */
+  /** The number of uploaded files that stand for content that Git LFS has elsewhere. */
   lfsPointers: z.optional(count),
 });
-/** Of one folder of a run, or of all its folders. */
+/** Counts one folder of a run, or all its folders. */
 export type Coverage = z.infer<typeof coverageSchema>;
 
 export function isUnread({ kind }: NotUploadedReason): boolean {
@@ -46,7 +46,7 @@ export function toCoverage(
   };
 }
 
-/** Undefined unless the coverage is known for each folder. */
+/** Undefined unless the coverage of each folder is known. */
 export function coverageOf({ targets }: { targets: readonly { coverage?: Coverage | undefined }[] }) {
   const known = targets.flatMap(({ coverage }) => coverage ?? []);
   return known.length < targets.length ? undefined : known.reduce<Coverage | undefined>(add, undefined);

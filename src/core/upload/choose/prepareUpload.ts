@@ -7,7 +7,7 @@ import { type PathChoices, includedBy, excluding } from './choices.ts';
 export type SecretDecision = 'send' | 'exclude';
 
 export interface SecretRules {
-  /** `block`: files with undecided suspicions are excluded. */
+  /** `block` excludes files with undecided suspicions. */
   readonly mode: 'block' | 'warn' | 'off';
   readonly decisionOf: (sha256: string) => SecretDecision | undefined;
 }
@@ -17,26 +17,25 @@ export type NotUploadedReason =
   | { readonly kind: 'choice' }
   | { readonly kind: 'secret'; readonly suspicions: readonly Suspicion[] };
 
-/** A path that is not uploaded (as `LeftOut`). */
 export interface NotUploaded {
   readonly path: string;
   readonly reason: NotUploadedReason;
 }
 
 /**
- * A selection after choices and the credential check; what these exclude is at the end of
+ * A selection after choices and the secret check. Paths that these exclude are at the end of
  * `excluded`.
  */
 export interface UploadSelection extends Omit<Selection, 'excluded'> {
   readonly excluded: readonly NotUploaded[];
 }
 
-/** What does not depend on what a user excludes. */
+/** Doesn't depend on what a user excludes. */
 interface KnownFiles<F> {
   readonly folder: F;
   /** The files that ignore files and settings allow, and those that `include` adds. */
   readonly selected: Selection;
-  /** `includedBy` the choices at the selection: a change needs another selection. */
+  /** The result of `includedBy` at the selection. A change needs another selection. */
   readonly include: readonly string[];
   readonly checks: SecretCheck;
 }
@@ -68,7 +67,7 @@ export interface PreparationSteps<F> {
     progress: StepProgress,
   ) => Promise<SecretCheck>;
   /**
-   * Lets go of what `check` remembers of unchanged files. Called when the preview closes, also
+   * Forgets the results of `check` for unchanged files. Called when the preview closes, also
    * because a run starts.
    */
   readonly forget: () => void;
@@ -87,7 +86,6 @@ export async function prepareFolders<F>(
   return prepared;
 }
 
-/** Without a credential check. */
 export async function selectFolders<F>(
   folders: readonly F[],
   steps: PreparationSteps<F>,
@@ -116,10 +114,7 @@ export async function checkFiles<K extends KnownFiles<unknown>>(
   return { ...known, checks };
 }
 
-/**
- * Applies choices and decisions, without reading the disk. Leaves out files that could not be
- * checked.
- */
+/** Reads nothing from the disk. Excludes files that could not be checked. */
 export function applyChoices<F>(
   { folder, selected, include, checks }: KnownFiles<F>,
   choices: PathChoices,
@@ -132,7 +127,7 @@ export function applyChoices<F>(
   const undecided: Suspicion[] = [];
   const unchecked: SelectedFile[] = [];
   let bytes = 0;
-  // A single pass: a user waits for it.
+  // One pass is enough. A user waits for it.
   for (const file of selected.files) {
     const { path } = file;
     if (isExcluded(path)) {
@@ -165,10 +160,10 @@ export function applyChoices<F>(
 export const maxPackings = 3;
 
 /**
- * Checks packed files that differ from the checked content once more. `isAsPacked`: all that was
- * packed has been checked and may be uploaded by the present decisions; otherwise `prepared` is to
- * be packed. Only the SHA-256 of packed content counts: contents and times on disk before and after
- * prove nothing, since whole folders can be swapped in between.
+ * Checks packed files again if they differ from the checked content. `isAsPacked` means that all
+ * packed files have been checked and may be uploaded; otherwise `prepared` must be packed. Only the
+ * SHA-256 of packed content counts: contents and times on disk prove nothing, since whole folders
+ * can be swapped in between.
  */
 export async function checkPacked<F>(
   prepared: readonly Prepared<F>[],

@@ -5,18 +5,18 @@ interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
   /** `isNew` unless the same folders were just shown with other choices. */
   readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
-  /** Runs long work where a user sees it and can cancel it. */
+  /** Shows the work to a user, who can cancel it. */
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
 /**
- * What would be uploaded of some folders, by a user's choices. Shown before the credential check,
- * which may take long.
+ * The files of some folders that would be uploaded, by a user's choices. They are shown before the
+ * secret check, which may take long.
  */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly Prepared<F>[] = [];
-  /** Aborted when other folders are to be shown. */
+  /** Aborts when other folders are to be shown. */
   #current = new AbortController();
   #checking: AbortSignal | undefined;
 
@@ -28,7 +28,7 @@ export class PreviewModel<F> {
     return this.#shown;
   }
 
-  /** Selects and shows the files of these folders; of overlapping calls the latest wins. */
+  /** The latest of overlapping calls wins. */
   async open(folders: readonly F[]): Promise<void> {
     this.#replace();
     await this.#inProgress(async (progress) => {
@@ -46,10 +46,7 @@ export class PreviewModel<F> {
     this.#show(prepared, true);
   }
 
-  /**
-   * Applies changed choices. Repeats the selection, or checks files, only where the choices add
-   * some.
-   */
+  /** Repeats the selection, or checks files, only if the choices add some. */
   async applyChoices(): Promise<void> {
     const { steps } = this.#deps;
     if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))
@@ -105,7 +102,7 @@ export class PreviewModel<F> {
     this.#show(prepared, isNew);
   }
 
-  /** Also what a user adds meanwhile. */
+  /** Checks also the files that a user adds meanwhile. */
   async #check(progress: StepProgress): Promise<void> {
     const { signal } = progress;
     this.#checking = signal;

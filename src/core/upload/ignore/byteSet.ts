@@ -1,4 +1,3 @@
-/** A set of bytes, one bit each. */
 export type ByteSet = Uint32Array;
 
 /** `unit` is in git's bytes. */
@@ -7,7 +6,7 @@ export function hasByte(set: ByteSet, unit: number): boolean {
   return (((set[byte >>> 5] ?? 0) >>> (byte & 31)) & 1) === 1;
 }
 
-/** git's classes, which know ASCII only: pairs of the first and the last byte of each range. */
+/** git's classes know only ASCII. Each pair is the first and the last byte of a range. */
 const classes: ReadonlyMap<string, string> = new Map([
   ['alnum', '09AZaz'],
   ['alpha', 'AZaz'],
@@ -28,9 +27,9 @@ const backslash = 0x5c;
 const dash = 0x2d;
 
 /**
- * Reads the set that starts at `start` of a rule in git's bytes, in git's order (`dowild` in
- * wildmatch.c); `end` is past its `]`. Undefined for a set that ends nowhere or names an unknown
- * class: git's rule matches nothing. A set never matches `/`, which no name holds.
+ * Reads the set at `start` in git's order (`dowild` in wildmatch.c). `end` is after its `]`.
+ * Undefined if the set doesn't end or names an unknown class: then git's rule matches nothing. A
+ * set never matches `/`, which no name contains.
  */
 export function readSet(
   rule: string,
@@ -39,7 +38,7 @@ export function readSet(
 ): { set: ByteSet; end: number } | undefined {
   const set = new Uint32Array(8);
   /**
-   * With `ignoreCase`, git looks for a lower-cased byte in both cases; for single members as
+   * With `ignoreCase`, git looks for a lower-cased byte in both cases, but for single members as
    * written.
    */
   const add = (from: number, to: number, inBothCases: boolean): void => {
@@ -49,13 +48,13 @@ export function readSet(
     const last = Math.min(to & 0xff, 0x5a);
     for (let byte = first; byte <= last; byte++) addByte(set, byte + 0x20);
   };
-  /** 0 past the end: a rule holds no NUL. */
+  /** Returns 0 beyond the end: a rule has no NUL. */
   const unitAt = (at: number): number => rule.charCodeAt(at) || 0;
 
   let at = start + 1;
   const isNegated = rule[at] === '!' || rule[at] === '^';
   if (isNegated) at++;
-  /** The member before, which a `-` makes the start of a range; 0 after a range or a class. */
+  /** The previous member, which a `-` makes the start of a range. 0 after a range or a class. */
   let before = 0;
   let close = -1;
   do {

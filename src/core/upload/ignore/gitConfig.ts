@@ -10,22 +10,22 @@ export interface IgnoreSettings {
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
   /**
-   * Excludes files of conditional includes, and the user's where the repository's configuration
+   * Excludes files of conditional includes, and the user's file if the repository's configuration
    * names another.
    */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
-  /** As written; undefined for Git's default. */
+  /** The value as written. Undefined for Git's default. */
   readonly objectFormat: string | undefined;
 }
 
-/** For all files of one configuration together, each counted with 4 KiB more than it has. */
+/** The limit for all files of a configuration together. Each counts as 4 KiB more than it has. */
 const maxConfigBytes = 4 << 20;
 
 /**
- * Reads system, user and repository configuration as git does, with `include.path` and every
- * `includeIf`: any condition may be true. Throws `sourceUnreadable`, also for a path on another
- * host (`isOnOtherHost`) and for more than `maxConfigBytes`.
+ * Reads system, user, and repository configuration like git, with `include.path` and every
+ * `includeIf`, because any condition may be true. Throws `sourceUnreadable`, also for a path on
+ * another host (`isOnOtherHost`) and beyond `maxConfigBytes`.
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
@@ -43,8 +43,8 @@ export async function readIgnoreSettings(
     return path;
   };
   /**
-   * Takes settings in git's order, each include with all its settings. Not `isCertain` below a
-   * condition.
+   * Applies settings in git's order, each include with all its settings. Below a condition they
+   * aren't `isCertain`.
    */
   const take = async (settings: readonly GitSetting[], path: string, isCertain = true): Promise<void> => {
     for (const { name, value } of settings) {
@@ -106,12 +106,12 @@ export async function readIgnoreSettings(
   };
 }
 
-/** Where Git for Windows is installed: for one user, or for everyone. */
+/** Git for Windows is installed for one user or for everyone. */
 function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurroundings['env']): string[] {
   return [...(local ? [join(local, 'Programs', 'Git')] : []), ...(all ? [join(all, 'Git')] : [])];
 }
 
-/** The folders of Git for Windows that may hold its programs, one for each way to build it. */
+/** Folders in which Git for Windows may have its programs, one for each way to build it. */
 const prefixes = ['mingw64', 'clangarm64', 'ucrt64', 'mingw32'];
 
 interface Bases {
@@ -122,9 +122,9 @@ interface Bases {
 }
 
 /**
- * A configured path; none if empty. Below the folder of git's programs (`%(prefix)/…`, and in Git
- * for Windows `/…`), each path that it may be there. Throws `sourceUnreadable` for that folder on
- * other systems, and for another user's home.
+ * Resolves a configured path. A path in the folder of git's programs (`%(prefix)/…`, and in Git for
+ * Windows `/…`) gives all possible paths. Throws `sourceUnreadable` for that folder on other
+ * systems, and for another user's home.
  */
 function expand(value: string, { home, base, gitFolders }: Bases): string[] {
   if (value === '') return [];
@@ -140,8 +140,8 @@ function expand(value: string, { home, base, gitFolders }: Bases): string[] {
 }
 
 /**
- * The settings of `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for a
- * `-c` that may change ignoring.
+ * Reads the settings of `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for
+ * a `-c` that may change ignoring.
  */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {
   if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
@@ -162,13 +162,13 @@ function unreadable(subject: string, detail: string, more: { limit?: number } = 
 }
 
 interface GitSetting {
-  /** `section.key` or `section.subsection.key`; section and key in lower case. */
+  /** `section.key` or `section.subsection.key`, with section and key in lower case. */
   readonly name: string;
   /** Undefined without `=`, which means true. */
   readonly value: string | undefined;
 }
 
-/** Skips lines that it cannot read. */
+/** Skips lines that it can't parse. */
 export function parseGitConfig(content: string): GitSetting[] {
   const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const settings: GitSetting[] = [];
@@ -192,19 +192,19 @@ export function parseGitConfig(content: string): GitSetting[] {
   return settings;
 }
 
-/** An optional section header, and an optional setting's name with its `=`. */
+/** Matches an optional section header, and an optional setting's name with its `=`. */
 const lineStart =
   /[^\S\n]*(?:\[[^\S\n]*([-.0-9A-Za-z]+)(?:[^\S\n]+"((?:[^"\\\n]|\\.)*)")?[^\S\n]*\][^\S\n]*)?(?:([A-Za-z][-0-9A-Za-z]*)[^\S\n]*(=?))?/y;
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
 /**
- * The value from `start`, and the end of its last line. Handles quotes, escapes, continued lines
- * and comments; trims unquoted blanks.
+ * Returns the value from `start`, and the end of its last line. Handles quotes, escapes, continued
+ * lines, and comments; trims unquoted blanks.
  */
 function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';
-  let trimmedLength = 0; // without unquoted blanks at the end
+  let trimmedLength = 0; // Excludes unquoted blanks at the end.
   let quoted = false;
   let at = start;
   for (; at < text.length && text[at] !== '\n'; at++) {
@@ -226,7 +226,6 @@ function nextLine(text: string, at: number): number {
   return text.indexOf('\n', at) + 1 || text.length;
 }
 
-/** As git reads a truth value. */
 export function isTrue(value: string | undefined): boolean {
   return (
     value === undefined ||

@@ -5,8 +5,8 @@ import { systemCode } from '../../errors.ts';
 import { inSlices } from '../../yieldingWork.ts';
 
 /**
- * `split`: another file has most entries. `sparse`: a folder on disk is one entry, without its
- * files.
+ * In a `split` index, another file has most entries. In a `sparse` one, a folder on disk is one
+ * entry, without its files.
  */
 export type IndexProblem = 'split' | 'sparse' | 'damaged' | 'tooLarge' | 'unreadable' | 'unsupported';
 
@@ -14,29 +14,29 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 export interface IndexEntries {
   /**
-   * Called for each file in byte order, also for a submodule, and for each stage of a merge. A name
-   * is relative to the working tree, with a character for each byte. A sparse checkout skips files.
-   * False: the caller can keep no more.
+   * Called for each file in byte order, also for a submodule and for each stage of a merge. The
+   * name is relative to the working tree, with a character for each byte. A sparse checkout skips
+   * files. Returns false to stop, if the caller can store no more.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /**
-   * Asked for each folder that stands for its files, as in a sparse checkout. A name as above; ends
-   * in `/`.
+   * Called for each folder that stands for its files, as in a sparse checkout. The name ends in
+   * `/`.
    */
   readonly isOnDisk: (folder: string) => boolean;
 }
 
 /**
- * For the file, and for its names, since version 4 compresses them. Enough for about a million
- * files.
+ * The limit of the file, and of its names, since version 4 compresses them. It is enough for about
+ * a million files.
  */
 const maxBytes = 128 << 20;
 const maxNameBytes = 4096;
 const pieceBytes = 1 << 20;
 
 /**
- * Reads the names of an index (`gitformat-index`, versions 2 to 4) in pieces and slices; a missing
- * file has none. If there is a problem, names that were given before it must not be used.
+ * Reads the names of an index (`gitformat-index`, versions 2 to 4) in pieces and slices. A missing
+ * file has none. After a problem, the names so far must not be used.
  */
 export async function readGitIndex(
   path: string,
@@ -57,7 +57,7 @@ export async function readGitIndex(
 }
 
 async function readPieces(path: string, signal: AbortSignal | undefined): Promise<Buffer | IndexProblem> {
-  // As for `readRegularFile`: does not wait for a writer of a FIFO.
+  // Like `readRegularFile`, this doesn't wait for a writer of a FIFO.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
@@ -88,7 +88,7 @@ function* read(
   if (version < 2 || version > 4) return 'unsupported';
   if (!(yield* isIntact(content, end, format))) return 'damaged';
   const count = content.readUInt32BE(8);
-  /** The last name, a character for each byte. Version 4 changes its end. */
+  /** The last name, a character for each byte. Version 4 changes only its end. */
   let name = '';
   let before = '';
   let namesBytes = 0;
@@ -96,7 +96,7 @@ function* read(
   let hasSparseFolder = false;
   let at = 12;
   for (let index = 0; index < count; index++) {
-    // Few: each may have a name of the greatest length.
+    // Slices are short, because each name may have the greatest length.
     if (index % 16 === 0) yield;
     const start = at;
     at += 40 + hashBytes + 2;
@@ -123,7 +123,7 @@ function* read(
     if (length > maxNameBytes || namesBytes > maxBytes) return 'tooLarge';
     if ((flags & 0xfff) !== Math.min(length, 0xfff)) return 'damaged';
     name = name.slice(0, kept) + content.toString('latin1', at, nul);
-    // Padded to a multiple of eight bytes, with at least one NUL.
+    // Entries are padded to a multiple of eight bytes, with at least one NUL.
     at = version === 4 ? nul + 1 : start + ((nul - start + 8) & ~7);
     if (name === '') hasEmptyName = true;
     else if (name < before) return 'damaged';
@@ -133,7 +133,7 @@ function* read(
   }
   const problem = extensionProblem(content, at, end);
   if (problem !== undefined) return problem;
-  // Only a split index has them: names that the other file has.
+  // Only a split index has empty names, for names in the other file.
   if (hasEmptyName) return 'damaged';
   return hasSparseFolder ? 'sparse' : undefined;
 }

@@ -2,23 +2,21 @@ import { globstar, type NamePattern, parsePattern, type PathPattern } from './pa
 
 type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxignore' | 'setting';
 
-/** A rule, and where a user finds it. */
 export interface IgnoreRule {
   readonly source: RuleSource;
   /**
-   * The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere;
-   * absent for a setting.
+   * The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere.
+   * Absent for a setting.
    */
   readonly file?: string;
-  /** From 1; for a setting, the position in the list. */
+  /** From 1. For a setting, the position in the list. */
   readonly line: number;
-  /** As written. */
   readonly pattern: string;
   /** The configuration names the file under a condition, so the rule may not apply. */
   readonly isConditional?: boolean;
 }
 
-/** A line of an ignore file that may be a rule; `text` is in git's bytes. */
+/** A line that may be a rule. `text` is in git's bytes. */
 export interface RuleLine extends IgnoreRule {
   readonly text: string;
 }
@@ -54,14 +52,13 @@ interface RuleFile {
 }
 
 /**
- * The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are made from
- * its parent's.
+ * The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are derived
+ * from its parent's.
  */
 export class IgnoreRules {
   readonly count: number;
-  /** git's `core.ignorecase`. */
   readonly #ignoreCase: boolean;
-  /** From the strongest to the weakest. */
+  /** The first is the strongest. */
   readonly #files: readonly RuleFile[];
   readonly #disabled: ReadonlySet<IgnoreRule>;
 
@@ -78,8 +75,8 @@ export class IgnoreRules {
   }
 
   /**
-   * The rule that excludes an entry of the folder; `name` is in git's bytes (`toGitBytes`), with
-   * `/` for a folder.
+   * Returns the rule that excludes an entry of the folder. `name` is in git's bytes (`toGitBytes`),
+   * with `/` for a folder.
    */
   match(name: string): IgnoreRule | undefined {
     for (const file of this.#files) {
@@ -96,7 +93,7 @@ export class IgnoreRules {
     return new IgnoreRules(this.#ignoreCase, [file, ...this.#files], this.count + added, this.#disabled);
   }
 
-  /** The rules that apply in the subfolder `name` (as for `match`). */
+  /** Returns the rules of the subfolder `name` (like `match`). */
   enter(name: string): IgnoreRules {
     const folder = this.#fold(name.slice(0, -1));
     const files = this.#files.map((file) => enterFile(file, folder));
@@ -155,7 +152,8 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
 }
 
 /**
- * The rules that match an entry of the folder that the state of `paths` belongs to, in no order.
+ * Returns, unordered, the rules that match an entry of the folder that the state of `paths` belongs
+ * to.
  */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
   const found: PositionedRule[] = [];
@@ -171,7 +169,7 @@ function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: str
   return found;
 }
 
-/** Advances each match by one folder: a deep folder takes no longer than another. */
+/** Advances each match by one folder, so that a deep folder takes no longer than another. */
 function enterFile(file: RuleFile, folder: string): RuleFile {
   const paths: Path[] = [];
   for (const each of file.paths) {

@@ -1,8 +1,8 @@
 import { type ByteSet, hasByte, readSet } from './byteSet.ts';
 
 /**
- * Text as git compares it: each byte of its UTF-8 is one UTF-16 unit. Bytes past ASCII are in the
- * private use area: git folds the case of ASCII only.
+ * Converts text to the form that git compares: each byte of its UTF-8 is one UTF-16 unit. Bytes
+ * beyond ASCII are in the private use area, because git folds the case of ASCII only.
  */
 export function toGitBytes(text: string | Uint8Array): string {
   if (typeof text === 'string') return /[^\0-\x7f]/.test(text) ? toGitBytes(Buffer.from(text)) : text;
@@ -14,14 +14,13 @@ export function toGitBytes(text: string | Uint8Array): string {
  * Matches one name of a path, in git's bytes (`toGitBytes`), lower-cased if the rule ignores case.
  */
 export interface NamePattern {
-  /** The only name that it matches. */
   readonly literal: string | undefined;
   /** The end of all names that it matches, if the pattern says no more (`*.log`). */
   readonly ending: string | undefined;
   matches(name: string): boolean;
 }
 
-/** Matches any number of names; at a rule's end at least one. */
+/** Matches any number of names, but at least one at a rule's end. */
 export const globstar = Symbol('**');
 
 /** Relative to the folder of the ignore file. */
@@ -36,7 +35,7 @@ export interface Pattern {
   readonly anywhere: boolean;
 }
 
-/** A byte, any one byte, any bytes, or one byte of a set. */
+/** A number is a byte, `one` is any byte, and `any` is any number of bytes. */
 type Token = number | 'one' | 'any' | ByteSet;
 
 type Name = Token[] | typeof globstar;
@@ -46,7 +45,7 @@ const maxNameBytes = 1024;
 /** More than a path has on any system. */
 const maxNames = 1 << 14;
 
-/** Reads one rule in git's bytes; undefined for one that matches nothing. */
+/** `line` is in git's bytes. Undefined for a rule that matches nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
   const negative = body.startsWith('!');
@@ -66,7 +65,7 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
   return { negative, folderOnly, path, anywhere: nameOnly };
 }
 
-/** git's `trim_trailing_spaces`: an escaped space stays. */
+/** This is git's `trim_trailing_spaces`: an escaped space stays. */
 function trimTrailingSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end--;
@@ -76,7 +75,7 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** The names of a rule, as git since 2.52 reads it. Undefined for a rule that matches nothing. */
+/** Follows git since 2.52. Undefined for a rule that matches nothing. */
 function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[] | undefined {
   const names: Name[] = [];
   let name: Token[] = [];
@@ -91,7 +90,7 @@ function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[]
       const endsName = at === body.length || body[at] === '/' || isEscapedSlash;
       if (nameOnly || at - start === 1 || !endsName || name.length > 0) name.push('any');
       else {
-        // An escaped slash has a name before it.
+        // An escaped slash follows a name.
         if (isEscapedSlash) names.push(['any']);
         if (names.at(-1) !== globstar) names.push(globstar);
         if (at === body.length) return names;
@@ -112,7 +111,7 @@ function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[]
       at = read.end;
     } else if (unit === '\\') {
       const escaped = body[at + 1];
-      // git lower-cases the path but not an escaped letter: the two never match.
+      // git lower-cases the path but not an escaped letter, so the two never match.
       if (escaped === undefined || (ignoreCase && /[A-Z]/.test(escaped))) return undefined;
       name.push(escaped.charCodeAt(0));
       at += 2;
@@ -150,7 +149,7 @@ function textOf(tokens: readonly Token[]): string {
   return String.fromCharCode(...tokens.filter((token) => typeof token === 'number'));
 }
 
-/** Backtracks to the last star only: the time is bounded by the product of both lengths. */
+/** Backtracks only to the last star, so that the time is bounded by the product of both lengths. */
 function matchesTokens(tokens: readonly Token[], name: string): boolean {
   let at = 0;
   let lastStar = -1;

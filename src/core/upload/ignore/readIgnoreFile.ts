@@ -8,31 +8,30 @@ import { toGitBytes } from './pattern.ts';
 export const maxIgnoreFileBytes = 2_000_000;
 
 /**
- * An ignore file with rules that don't apply: UTF-16, after a NUL, or in Git's index instead of on
+ * An ignore file whose rules don't apply: in UTF-16, after a NUL, or in Git's index instead of on
  * disk.
  */
 export interface UnreadRules {
-  /** As in `IgnoreRule`. */
   readonly file: string;
   readonly problem: 'utf16' | 'nul' | 'notOnDisk';
 }
 
-/** An ignore file of git, as bytes; undefined without one. Throws `sourceUnreadable`. */
+/** Reads an ignore file of git as bytes. Undefined without one. Throws `sourceUnreadable`. */
 export function readGitFile(
   path: string,
   { followLink }: { followLink: boolean },
 ): { content: Uint8Array; problem: UnreadRules['problem'] | undefined } | undefined {
   const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
   if (content === undefined) return undefined;
-  // By its byte order mark.
+  // UTF-16 has one of these byte order marks.
   const isUtf16 = ['fffe', 'feff'].includes(content.toString('hex', 0, 2));
   return { content, problem: isUtf16 ? 'utf16' : content.includes(0) ? 'nul' : undefined };
 }
 
 /**
- * A `.whiteboxignore`; undefined without one. Throws `ignoreFileUnreadable` for one that is there
- * and cannot be read, also for a link, a folder, and what is not UTF-8 text: it must never mean
- * that nothing is excluded.
+ * Reads a `.whiteboxignore`. Undefined without one. Throws `ignoreFileUnreadable` if it can't be
+ * read, also for a link, a folder, and text that isn't UTF-8: it must never mean that nothing is
+ * excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;
@@ -55,8 +54,8 @@ export function unreadable(subject: string, detail: string, cause?: Error): Asse
 }
 
 /**
- * The lines of an ignore file as git reads them: without BOM, CR before LF, and anything after a
- * NUL. Stops one after `maxRules`.
+ * Reads the lines like git: without BOM, CR before LF, and anything after a NUL. Stops one line
+ * after `maxRules`.
  */
 export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
   const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;

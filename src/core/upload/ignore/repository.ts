@@ -5,21 +5,20 @@ import { dirname, join, resolve, win32 } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
 import { readRegularFile } from '../../files.ts';
 
-/** Where git looks for the user's configuration. */
 export interface GitSurroundings {
   readonly home: string;
-  /** `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA` and the `GIT_CONFIG_*` that git reads. */
+  /** `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA`, and the `GIT_CONFIG_*` that git reads. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Replaced in tests. */
+  /** Only tests set it. */
   readonly isOnOtherHost?: typeof isOnOtherHost;
-  /** Replaced in tests. */
+  /** Only tests set it. */
   readonly platform?: NodeJS.Platform;
 }
 
 export interface Repository {
-  /** The folder that holds `.git`. */
+  /** The folder that has `.git`. */
   readonly root: string;
-  /** Holds `info/exclude` and `config`; the main repository's for a linked working tree. */
+  /** The folder of `info/exclude` and `config`: the main repository's for a linked working tree. */
   readonly commonDir: string;
   readonly gitDir: string;
 }
@@ -27,8 +26,8 @@ export interface Repository {
 const maxConfigBytes = 1 << 20;
 
 /**
- * The nearest of `folder` and its parents with an intact git folder, else the nearest with a
- * damaged one.
+ * Returns the nearest of `folder` and its parents with an intact git folder, or else the nearest
+ * with a damaged one.
  */
 export async function findRepository(
   folder: string,
@@ -45,8 +44,8 @@ export async function findRepository(
 }
 
 /**
- * The repository whose working tree starts at `folder`, if git accepts the `.git` there. A git
- * folder on another host than the folder and the home is accepted unread.
+ * Returns the repository whose working tree starts at `folder`, if git accepts the `.git` there. A
+ * git folder on another host than the folder and the home is accepted unread.
  */
 export async function repositoryAt(
   folder: string,
@@ -64,7 +63,7 @@ export async function repositoryAt(
   return (await isGitFolder(gitDir, commonDir)) ? repository : undefined;
 }
 
-/** True as in git, whatever the folder's name: also for a bare repository. */
+/** True like in git, whatever the folder's name, also for a bare repository. */
 export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<boolean> {
   return (
     (await isFolder(join(commonDir, 'objects'))) &&
@@ -74,7 +73,7 @@ export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<b
 }
 
 /**
- * True as in git: the file names a reference or a commit, or is a link to a reference, which need
+ * True like in git: the file names a reference or a commit, or is a link to a reference, which need
  * not exist.
  */
 async function isHead(file: string): Promise<boolean> {
@@ -83,15 +82,15 @@ async function isHead(file: string): Promise<boolean> {
   return /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/.test(readText(file) ?? '');
 }
 
-/** For submodules and linked working trees. */
+/** Submodules and linked working trees have this file. */
 function readGitFile(folder: string): string | undefined {
   const target = /^gitdir: (.+?)[\r\n]*$/.exec(readText(join(folder, '.git')) ?? '')?.[1];
   return target === undefined ? undefined : resolve(folder, target);
 }
 
 /**
- * As `read`, for a file of the user's home: undefined also where its drive or share does not
- * answer, which Windows calls `UNKNOWN`.
+ * Reads a file in the user's home. Undefined also if its drive or share doesn't respond, which
+ * Windows calls `UNKNOWN`.
  */
 export function ifReachable<T>(read: () => T): T | undefined {
   try {
@@ -102,9 +101,7 @@ export function ifReachable<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * Reads a small file of git, through links; undefined if there is none. Throws `sourceUnreadable`.
- */
+/** Follows links. Undefined without a file. Throws `sourceUnreadable`. */
 export function readText(path: string): string | undefined {
   return readRegularFile(path, { maxBytes: maxConfigBytes, followLink: true })?.toString('utf8');
 }
@@ -141,8 +138,8 @@ function shareOf(path: string): string {
 }
 
 /**
- * The folder where git looks for its configuration: on Windows `HOME`, then the home share if it is
- * reachable, then the profile.
+ * Returns the folder where git looks for its configuration: on Windows `HOME`, then the home share
+ * if it is reachable, then the profile.
  */
 export function gitHome(
   platform = process.platform,

@@ -17,13 +17,13 @@ import {
 
 export interface RuleOptions {
   /**
-   * Lists of patterns in gitignore syntax, rooted at `within`, else at the folder. Each only
-   * excludes more, and none undoes another.
+   * Lists of patterns in gitignore syntax, relative to `within`, or else to the folder. A list can
+   * only exclude more; none undoes another.
    */
   readonly exclude: readonly (readonly string[])[];
   /**
-   * The workspace folder above the folder, absolute, whose ignore files apply too. Ignored if the
-   * folder is not inside.
+   * The absolute path of the workspace folder above the folder, whose ignore files apply, too. Has
+   * no effect if the folder isn't inside.
    */
   readonly within?: string | undefined;
   readonly surroundings: GitSurroundings;
@@ -31,10 +31,9 @@ export interface RuleOptions {
 }
 
 /**
- * Rules of one origin, as they apply in one folder. What any layer excludes is excluded; a negated
- * rule (`!`) works inside its layer only. So nothing in a repository brings back what the user's
- * excludes file excludes. No `.whiteboxignore`, setting or nested repository brings back what git's
- * rules exclude.
+ * Rules of one origin in one folder. A path is excluded if any layer excludes it; a negated rule
+ * (`!`) works only inside its layer. So nothing in a repository can undo the user's excludes file,
+ * and no `.whiteboxignore`, setting, or nested repository can undo git's rules.
  */
 export interface RuleLayer {
   readonly rules: IgnoreRules;
@@ -45,11 +44,11 @@ export interface RuleLayer {
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
   /**
-   * The name of an ignore file on screen: relative to the selected folder if it is below, else
+   * Returns the name on screen: relative to the selected folder if the file is below, or else
    * absolute.
    */
   readonly nameOf: (path: string) => string;
-  /** Called for each ignore file of git that git does not read as it was meant. */
+  /** Called for each ignore file of git that git doesn't read as its author meant. */
   readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -61,8 +60,8 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
 }
 
 /**
- * The rule that excludes the entry `name` (in git's bytes, with `/` for a folder): one of Git's own
- * only if no other does.
+ * Returns the rule that excludes the entry `name` (in git's bytes, with `/` for a folder). One of
+ * Git's own is returned only if no other excludes it.
  */
 export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   let found: IgnoreRule | undefined;
@@ -74,27 +73,25 @@ export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule
   return found;
 }
 
-/** True for a rule of the repository that Git follows. The user's excludes file is not one. */
+/** True for a rule of the repository that Git follows. The user's excludes file isn't one. */
 export function isGitsOwn({ source }: IgnoreRule): boolean {
   return source === 'gitignore' || source === 'infoExclude';
 }
 
 /**
- * Without the rules that exclude the folder `name` (as above). The others apply to what the user
- * chose in it.
+ * Disables the rules that exclude the folder `name`. The others apply to the contents that the user
+ * chose.
  */
 export function withoutMatching(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
   return layers.map((layer) => ({ ...layer, rules: layer.rules.withoutMatching(name) }));
 }
 
-/** The layers as the subfolder `name` (as above) inherits them. */
 export function enter(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
   return layers.map((layer) => ({ ...layer, rules: layer.rules.enter(name) }));
 }
 
 /**
- * Adds the rules of a folder’s ignore files; `kindOf` gives the type of each. A `.gitignore` that
- * is a link is ignored, as by Git.
+ * Adds the rules of a folder’s ignore files. Like in Git, a `.gitignore` that is a link is ignored.
  */
 export function withOwnFiles(
   layers: readonly RuleLayer[],
@@ -125,7 +122,7 @@ interface GitFile extends Omit<IgnoreRule, 'line' | 'pattern' | 'file'> {
   readonly followLink: boolean;
 }
 
-/** Adds the rules of an ignore file of git, if it is there. Throws `sourceUnreadable`. */
+/** Throws `sourceUnreadable`. */
 function addGitFile(
   rules: IgnoreRules,
   path: string,
@@ -140,8 +137,8 @@ function addGitFile(
 }
 
 /**
- * Git’s layers at the top of a working tree, or of a folder without Git, without its `.gitignore`.
- * Each excludes file of the user, and each possible one, is a separate layer.
+ * Returns Git’s layers at the top of a working tree, or of a folder without Git, without its
+ * `.gitignore`. Each excludes file of the user, and each possible one, is a separate layer.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
@@ -152,7 +149,7 @@ function gitLayers(
     from: Pick<IgnoreRule, 'source' | 'isConditional'>,
   ): IgnoreRules => {
     const none = new IgnoreRules(ignoreCase);
-    // May be a link: the user's settings name it.
+    // The user's settings name the file, so it may be a link.
     return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
   };
   const exclude = rulesOf(infoExclude, { source: 'infoExclude' });
@@ -169,7 +166,7 @@ function gitLayers(
   ];
 }
 
-/** Adds the layers of a nested repository, whose ignore files cannot undo outer rules. */
+/** The ignore files of a nested repository can't undo outer rules. */
 export async function withNested(
   layers: readonly RuleLayer[],
   nested: Repository,
@@ -183,8 +180,8 @@ export async function withNested(
 }
 
 /**
- * The layers at `root` without its ignore files. What a selection of `within` excludes, that of a
- * folder inside excludes, too.
+ * Returns the layers at `root` without its ignore files. A path that a selection of `within`
+ * excludes is excluded in a selection of a folder inside, too.
  */
 export async function layersAt(
   root: string,
@@ -233,14 +230,14 @@ export async function layersAt(
   }
 }
 
-/** `within`, free of links, if it holds `root`, else `root`. */
+/** Returns `within`, free of links, if it contains `root`, or else `root`. */
 async function holderOf(root: string, within: string | undefined): Promise<string> {
   if (within === undefined) return root;
   const real = await realFolder(within);
   return root.startsWith(real.endsWith(sep) ? real : real + sep) ? real : root;
 }
 
-/** The path without links. Throws `notAFolder`. */
+/** Throws `notAFolder`. */
 export async function realFolder(path: string): Promise<string> {
   try {
     const real = await realPath(path);

@@ -7,7 +7,7 @@ import { toGitBytes } from './pattern.ts';
 import type { Repository } from './repository.ts';
 import type { RuleSources } from './ruleLayers.ts';
 
-/** An index of which no file is known. */
+/** An index that could not be read, so none of its files is known. */
 export interface UnreadIndex {
   /** Relative to the selected folder, with `/`, or absolute if it is elsewhere. */
   readonly file: string;
@@ -19,23 +19,20 @@ function fromLatin(name: string): string {
   return /[\x80-\xff]/.test(name) ? toGitBytes(Buffer.from(name, 'latin1')) : name;
 }
 
-/** Paths as in `TrackedFiles`, in git's bytes, in lower case if git ignores case. */
+/** Paths like those of `TrackedFiles`, in git's bytes, in lower case if git ignores case. */
 interface Names {
   readonly files: Set<string>;
-  /** That hold some of the files, the top (empty) among them. */
+  /** Folders that contain some of the files, the top (empty) among them. */
   readonly folders: Set<string>;
   /** Folders by their names in the index, whether on disk or not. */
   readonly submodules: string[];
-  /**
-   * Ignore files below the working tree that a sparse checkout excludes, in folders that are on
-   * disk.
-   */
+  /** Ignore files that a sparse checkout excludes, in folders that are on disk. */
   readonly skippedRules: string[];
 }
 
 /**
- * For the names of all folders of an index, and for their places in a set: a few long paths name
- * very many folders.
+ * The limit for the names of all folders of an index, and for their entries in a set: a few long
+ * paths name very many folders.
  */
 const maxFolderBytes = 32 << 20;
 const folderBytes = 32;
@@ -73,7 +70,7 @@ export class TrackedFiles {
     return this.#isIn('folders', folder);
   }
 
-  /** Reads the index of a working tree that holds the root, or that the root holds. */
+  /** The working tree must contain the root, or be in it. */
   async add(repository: Repository, objectFormat = 'sha1'): Promise<void> {
     const path = join(repository.gitDir, 'index');
     const { nameOf, onUnreadRules } = this.#sources;
@@ -138,13 +135,13 @@ export class TrackedFiles {
   }
 }
 
-/** Adds files in byte order. False: their folders have too many names. */
+/** Files must come in byte order. False if their folders have too many names. */
 function adding({ files, folders }: Names): (path: string) => boolean {
   let last = '';
   let bytes = 0;
   return (path) => {
     files.add(path);
-    // Most files are in the folder of the one before.
+    // Most files are in the folder of the previous one.
     if (folders.size > 0 && path.startsWith(last) && path.lastIndexOf('/') < last.length) return true;
     last = folderOf(path);
     for (let folder = last; !folders.has(folder); folder = folderOf(folder)) {

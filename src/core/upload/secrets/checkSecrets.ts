@@ -8,29 +8,29 @@ import type { ScannedFile } from './scanFile.ts';
 import type { ScanAnswer, ScanStart, ScanTask } from './secretWorker.ts';
 
 export interface SecretCheckOptions {
-  /** `Selection.root`: absolute, free of links. */
+  /** Absolute and free of links (`Selection.root`). */
   readonly root: string;
   readonly files: readonly SelectedFile[];
-  /** `secretWorker.ts`, or its bundle. */
   readonly workerFile: string | URL;
   readonly workers?: number;
   readonly signal?: AbortSignal;
   readonly onBytes?: OnBytes;
   /**
-   * Results by `memoryKey`: unchanged files are not read again. Results are added, even by a
-   * cancelled check.
+   * Results by `memoryKey`. Unchanged files aren't read again. Even a canceled check adds its
+   * results.
    */
   readonly memory?: Map<string, ScannedFile>;
 }
 
 /**
- * By path. A file with an `Omission` must not be uploaded: it may be readable when it is packed.
+ * The keys are paths. A file with an `Omission` must not be uploaded: it may be readable when it is
+ * packed.
  */
 export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
 const taskBytes = 1 << 20;
 
-/** It has the root, because the path below the root is checked as well. */
+/** The key includes the root, because the path below the root is checked as well. */
 export function memoryKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }
@@ -38,9 +38,9 @@ export function memoryKey(root: string, path: string): string {
 /**
  * Looks for secrets in the selected files and their names. Workers read and scan the files
  * (`scanFile`): for tokens (`tokenTable` has those with a fixed prefix, `tokenRules` the others),
- * and for values that are assigned to a secret’s name (`findSecrets`). `literal` says which value
- * is an expression, and `placeholders` what is no secret. Texts for other people go through the
- * same rules (`maskSecrets`). Throws the signal’s reason.
+ * and for values that are assigned to a secret’s name (`findSecrets`). `literal` recognizes
+ * expressions, and `placeholders` recognizes values that are no secrets. Texts for other people go
+ * through the same rules (`maskSecrets`). Throws the signal’s reason.
  */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const { root, files, workerFile, workers, signal, onBytes } = options;
@@ -81,7 +81,7 @@ export async function checkSecrets(options: SecretCheckOptions): Promise<SecretC
 const maxMaskMs = 300_000;
 
 /**
- * The same plain data with suspected secrets masked in all its strings, before anything formats or
+ * Masks suspected secrets in all strings of plain data. Must be called before anything formats or
  * escapes them.
  */
 export async function maskSecrets<T>(value: T, workerFile: string | URL, signal?: AbortSignal): Promise<T> {

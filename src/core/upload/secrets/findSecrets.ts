@@ -6,8 +6,8 @@ const urlEncoded = /%(?:0[AD]|2[0-9A-F]|3[A-F]|40|5[B-F]|60|7[B-E])/gi;
 const markdownEscape = /\\(?=[!#$&*+./:<=>@_|~-])/g;
 
 /**
- * A text as it is, and with URL encoding and Markdown’s backslashes undone. Lines stay where they
- * are.
+ * Returns the text as it is, and with URL encoding and Markdown’s backslashes undone. Both have the
+ * same lines.
  */
 export function formsOf(text: string): readonly string[] {
   const undone = text
@@ -16,22 +16,20 @@ export function formsOf(text: string): readonly string[] {
   return undone === text ? [text] : [text, undone];
 }
 
-/** The surest rules first. */
+/** The most reliable rules come first. */
 export const finders = [findTokens, findAssignments];
 
-/** In these, names count in any case, and values need no quotes. */
+/** In these files, names count in any case, and values need no quotes. */
 const configFile =
   /\.(?:env|ini|cfg|cnf|conf|config|properties|toml|ya?ml|json[5c]?|xml|plist|tfvars|hcl|tf|sh|bash|zsh|fish|ps1|bat|cmd|service|gradle|dockerfile)$|(?:^|\/)(?:\.env[^/]*|\.[^/]*rc|dockerfile[^/]*|credentials|docker-compose[^/]*)$/i;
 
 const keyword =
   'pass(?:word|wd|phrase)?|pwd|secret|token|credentials?|api[_-]?key|(?:access|secret|private|signing|encryption|decryption|validation|master|auth|account)[_-]?key|(?<=[:\\s]_)auth';
-/**
- * A name may go on behind a key's (`API_KEY_PROD`), unless it then says something about the key.
- */
+/** Text may follow a key's name (`API_KEY_PROD`), unless it describes the key. */
 const nameEnd =
   '(?:_key_?[a-z0-9]{0,20}|(?<=key)_(?!id|name|file|path|ur[il]|size|len|type|version|vault|expir|alg)[a-z0-9]{1,20}|_)?';
 const quoted = '"[^"\\r\\n]{1,256}"|\'[^\'\\r\\n]{1,256}\'';
-// `<add key="Password" value="…" />` is how .NET writes them.
+// .NET writes `<add key="Password" value="…" />`.
 const between = '["\']?[ \\t]{0,16}(?:(?:\\?|:{0,3})=|=>|:|>(?=[^<\\s])|value[ \\t]{0,4}=)[ \\t]{0,16}';
 const expression = '\\$\\{[^{}\\r\\n]{1,256}\\}';
 
@@ -46,8 +44,8 @@ const inCode = new RegExp(
 );
 
 /**
- * Finds literals that are assigned to a password’s, key’s, or token’s name (`DB_PASSWORD=…`), but
- * no placeholders.
+ * Finds literals that are assigned to a password’s, key’s, or token’s name (`DB_PASSWORD=…`),
+ * except placeholders.
  */
 function findAssignments(text: string, path: string): Match[] {
   const found: Match[] = [];
@@ -82,7 +80,7 @@ function nameBefore(text: string, end: number): string {
 /** False for `bypass` and `tokenize`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
-  // Of an assembly of .NET, and of what any page has.
+  // The first is of a .NET assembly; any page has the others.
   if (/(?:public_?(?:key)?|csrf[_-]?|xsrf[_-]?|authenticity_)token$/i.test(name)) return false;
   const before = name.charAt(name.length - key.length - 1);
   return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));

@@ -1,25 +1,25 @@
 /**
- * What an assigned value is, by its form alone. What a template, a shell, Terraform, a pipeline, or
- * a cloud’s configuration computes or looks up is an expression, and no literal. What is encrypted
- * in order to be committed is none, either.
+ * These rules classify an assigned value by its form alone. A value that a template, a shell,
+ * Terraform, a pipeline, or a cloud’s configuration computes or looks up is an expression. So is a
+ * value that was encrypted in order to be committed.
  */
 
 /**
- * Parts that occur in expressions only: `${…}`, `$(…)`, `$[…]`, `{{…}}`, `%{…}`, `%(…)`, `#{…}`,
+ * These parts occur only in expressions: `${…}`, `$(…)`, `$[…]`, `{{…}}`, `%{…}`, `%(…)`, `#{…}`,
  * `<%…`.
  */
 const computed = /\$[{([]|\{\{|[%#][{]|%\(|<%/;
 
 /**
- * Whole values: a variable, a name in brackets, markers around a name, a call, an encrypted
+ * Matches whole values: a variable, a name in brackets, markers around a name, a call, an encrypted
  * envelope.
  */
 const reference = new RegExp(
   [
     String.raw`\$.*|%\w+%|__\w+__|@@\w+@@|\[.*\]|\(\(.*\)\)`,
     String.raw`@?[A-Za-z][\w.-]*\([^]*\)`,
-    // Of Spring, Maven, Jasypt, SOPS, dotenvx, and Vault; of sealed secrets, whose key has 4,096
-    // bits.
+    // The first are of Spring, Maven, Jasypt, SOPS, dotenvx, and Vault. The last is a sealed
+    // secret, whose key has 4,096 bits.
     String.raw`\{[^{}]*\}.*|ENC\[.*|encrypted:.*|vault:v\d+:.*|Ag[A-D][\w+/]{200}.*`,
     '(?:arn|vault|ref|env|file|secrets?|ssm|kms|keychain|op|workspace|catalog|npm|link|mailto):.*',
   ]
@@ -31,22 +31,22 @@ const reference = new RegExp(
 const word = String.raw`(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,4}|[A-Z]+\d{0,4}|[a-z]{1,6}\d{1,3}[a-z]{1,12}|\d{1,14})`;
 const name = `_?${word}(?:[_-]${word})*`;
 /**
- * A reference (`module.db1.password`), or the path of a secret manager (`projects/1/secrets/db-1`).
+ * Matches a reference (`module.db1.password`), or the path of a secret manager
+ * (`projects/1/secrets/db-1`).
  */
 const path = new RegExp(String.raw`^${name}(?:\.${name})+$|^${name}(?:/${name}){2,}(?:#${name})?$`);
 const callee = new RegExp(String.raw`^${name}(?:\.${name})*$`);
 
-/** `${NAME:-default}` of a shell, `${NAME:default}` of Spring. */
+/** Shells write `${NAME:-default}`, and Spring `${NAME:default}`. */
 const withDefault = /^\$\{[\w.]{1,100}(?::[-=]?|[-=])([^${}?+=-][^${}]*)\}$/;
 
 /**
- * The text that a value has in the file itself, without quotes: for a reference with a default,
- * that default. Undefined for an expression. `next` is the character behind an unquoted value: a
- * bracket makes it a call.
+ * Returns the text of a value without quotes, or the default of a reference. Undefined for an
+ * expression. `next` is the character after an unquoted value: a bracket makes it a call.
  */
 export function literalOf(value: string, next: string): string | undefined {
   const isQuoted = /^["']/.test(value);
-  // Tags, anchors, aliases, and comments, as in YAML.
+  // YAML has such tags, anchors, aliases, and comments.
   if (!isQuoted && (/^[!&*@#]/.test(value) || (/[([]/.test(next) && callee.test(value)))) return undefined;
   const text = value.replace(/^["'\\]+|["'\\]+$/g, '');
   return withDefault.exec(text)?.[1] ?? (isExpression(text) ? undefined : text);
@@ -57,8 +57,8 @@ export function isExpression(text: string): boolean {
 }
 
 /**
- * Begins with ASCII that has letters and digits and is no name made of short words (`app-tls-2`,
- * `app_tls_2`).
+ * True if the value begins with ASCII that has letters and digits and isn't a name of short words
+ * (`app-tls-2`, `app_tls_2`).
  */
 export function looksRandom(value: string): boolean {
   const [ascii = ''] = /^[ -~]*/.exec(value) ?? [];

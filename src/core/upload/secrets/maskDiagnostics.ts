@@ -1,16 +1,13 @@
 import { maskSecrets } from './checkSecrets.ts';
 
-/** What a text for other people must not name. Paths are absolute. */
+/** Names that a text for other people must not have. Paths are absolute. */
 export interface PrivateNames {
   readonly home: string;
   readonly folders: readonly { readonly path: string; readonly shown: string }[];
   readonly accounts: readonly { readonly baseUrl: string; readonly organizationId: string }[];
 }
 
-/**
- * Lists of lines for other people, without secrets and `names`. Escapes that may hide a name are
- * undone.
- */
+/** Removes secrets and `names` from lists of lines. Undoes escapes that may hide a name. */
 export async function maskDiagnostics(
   lists: readonly (readonly string[])[],
   names: PrivateNames,
@@ -26,7 +23,7 @@ export async function maskDiagnostics(
 }
 
 /**
- * Without escapes of control characters, which would break the line. Names are compared in composed
+ * Keeps escapes of control characters, which would break the line. Names are compared in composed
  * form.
  */
 function unescaped(line: string): string {
@@ -40,7 +37,7 @@ function unescaped(line: string): string {
 
 type PatternAndShown = readonly [pattern: string, shown: string];
 
-/** As Linux, Windows, JSON, and URLs write them. */
+/** Linux, Windows, JSON, and URLs write these. */
 const separator = String.raw`[\\/]+`;
 /** Escapes end with letters, too. */
 const nameBehind = String.raw`(?<=^|[^\p{L}\p{N}]|\\[nrt])`;
@@ -48,7 +45,7 @@ const nameAhead = String.raw`(?![\p{L}\p{N}])`;
 
 function patternsOf({ home, folders, accounts }: PrivateNames): readonly PatternAndShown[] {
   const paths = [...folders, { path: home, shown: '~' }]
-    // The longest first: a folder may be in another one.
+    // The longest comes first, because a folder may be in another one.
     .sort((a, b) => b.path.length - a.path.length)
     .map(({ path, shown }) => [pathPattern(path), shown] as const);
   const hosts = new Set(accounts.flatMap(({ baseUrl }) => hostsOf(baseUrl)));
@@ -64,8 +61,8 @@ function patternsOf({ home, folders, accounts }: PrivateNames): readonly Pattern
 }
 
 /**
- * Homes of others, of other systems on this machine, and with short names; secrets that only their
- * scheme shows.
+ * Matches homes of others, of other systems on this machine, and with short names, and secrets that
+ * only their scheme shows.
  */
 const generalPatterns: readonly PatternAndShown[] = [
   [
@@ -76,8 +73,8 @@ const generalPatterns: readonly PatternAndShown[] = [
 ];
 
 /**
- * Empty for the root of a disk. A path of one name, which any folder may have, is only found where
- * it begins.
+ * Empty for the root of a disk. A path of one name, which any folder may have, only counts at its
+ * beginning.
  */
 function pathPattern(path: string): string {
   const [, drive, remainder = ''] = /^([a-z]):(.*)$/is.exec(path) ?? [undefined, undefined, path];
@@ -88,7 +85,7 @@ function pathPattern(path: string): string {
   return `${names.length === 1 ? nameBehind : ''}${start}${below}${nameAhead}`;
 }
 
-/** The host as URLs have it, and as it was typed. */
+/** Returns the host as URLs have it, and as it was typed. */
 function hostsOf(baseUrl: string): string[] {
   if (!URL.canParse(baseUrl)) return [];
   const typed = /\/\/(?:[^/@]*@)?([^/:?#]+)/.exec(baseUrl)?.[1] ?? '';

@@ -7,13 +7,14 @@ export interface MaskStart {
 
 /** A text may be about any file. */
 const path = '.env';
-/** Texts are searched together: each search has a fixed cost, and most texts hold no secret. */
+/**
+ * Texts are searched together, because each search has a fixed cost and most texts have no secret.
+ */
 const chunkLength = 128 * 1024;
 
 /**
- * The same value with each string in it masked as the check before an upload masks it. A text is
- * shown without its escapes if they hid a secret. An object that occurs several times stays one
- * object.
+ * Masks all strings like the check before an upload. A text loses its escapes if they hid a secret.
+ * An object that occurs several times stays one object.
  */
 export function maskTexts({ texts: value }: MaskStart): unknown {
   const texts = new Set<string>();
@@ -69,8 +70,8 @@ function mask(text: string): string {
 }
 
 /**
- * The longest first: one secret may hold another. All places of each, since some rules report
- * another place.
+ * Masks the longest first, because one secret may contain another, and all occurrences, because
+ * some rules report only one.
  */
 function maskForm(text: string): string {
   const secrets = new Set(finders.flatMap((find) => find(text, path).map(({ secret }) => secret)));

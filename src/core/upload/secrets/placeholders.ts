@@ -10,7 +10,7 @@ const words = `a access admin an api app at auth authorization aws base basic ba
   word write x your`;
 const plainWords = new RegExp(`^(?:${words.split(/\s+/).join('|')})+$`, 'i');
 
-/** A value that is no secret, or a path or a URL. */
+/** True for a value that is no secret, and for a path or a URL. */
 export function isPlaceholder(value: string): boolean {
   return noValue.test(value) || /^[\d.,:_-]*$/.test(value) || isExample(value);
 }
@@ -25,14 +25,14 @@ const exampleText = new RegExp(
   'i',
 );
 
-/** What follows the prefix of a token, or a password, if a user wrote it as an example. */
+/** True if the text after a token's prefix, or a password, was written as an example. */
 export function isExample(text: string): boolean {
   return isPattern(text) || isWords(text);
 }
 
 /**
- * A repeated character or group, ascending letters and digits, a part of the alphabet, a word such
- * as “example”.
+ * True for a repeated character or group, ascending letters and digits, a part of the alphabet, and
+ * a word such as “example”.
  */
 export function isPattern(text: string): boolean {
   return (
@@ -49,11 +49,11 @@ function isRepeated(value: string): boolean {
   return /^(.?)\1*$/.test(value);
 }
 
-/** Also words without anything between them, as in `proxypass`. */
+/** Words may follow each other directly, as in `proxypass`. */
 function isWords(value: string): boolean {
   const words = value.split(/[^A-Za-z]+/).filter((word) => word !== '');
   return words.length > 0 && words.every((word) => word.length <= maxWordLength && plainWords.test(word));
 }
 
-/** Some words can be split in two ways, such as `username`. */
+/** Some words can be split in two ways, such as `username`, so the limit bounds backtracking. */
 const maxWordLength = 64;

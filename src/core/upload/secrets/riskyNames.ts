@@ -1,13 +1,13 @@
-/** Names and folders (`.aws/`) as they are, and ends of names. */
+/** Names and folders (`.aws/`) match as they are, and patterns with `*` match the ends of names. */
 const plain = `*.pem *.p12 *.pfx *.p8 *.ppk *.jks *.keystore .git-credentials .htpasswd .pypirc .s3cfg .vault-token
   master.key .aws/ .gnupg/`;
 
 const template = '(?:example|sample|template|dist|defaults?|schema)';
 
 /**
- * Names of files that hold secrets: a pattern as on screen, and what matches such a path below `/`,
- * in lower case. Only the content is checked of templates (.env.example), which are public, and of
- * .npmrc, which mostly sets a registry.
+ * Names of files that contain secrets: a pattern for the screen, and a pattern for such a path
+ * below `/`, in lower case. Templates (.env.example), which are public, and .npmrc, which mostly
+ * sets a registry, are absent: only their content is checked.
  * @internal Tests check that they have an example of each.
  */
 export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] = [
@@ -29,12 +29,12 @@ export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] =
   ['.ssh/', /\/\.ssh\/(?!.*(?:\.pub|known_hosts|authorized_keys)$)[^/]/],
 ];
 
-/** The pattern for a path with `/`, below the root. Case is ignored. */
+/** The path has `/` and is relative to the root. Case is ignored. */
 export function riskyName(path: string): string | undefined {
   return riskyNames.find(([, risky]) => risky.test(`/${path.toLowerCase()}`))?.[0];
 }
 
-/** True for PEM text with nothing but certificates, public keys and parameters. */
+/** True for PEM text with nothing but certificates, public keys, and parameters. */
 export function isPublicPem(text: string): boolean {
   const labels = [...text.matchAll(/-----BEGIN ([^-\r\n]{1,64})-----/g)].map(([, label]) => label ?? '');
   return (

@@ -7,36 +7,37 @@ import { isPublicPem, riskyName } from './riskyNames.ts';
 import { findTokens, maskMatch, maskToken, type Match } from './tokenRules.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
-/** A possible credential in a file or its name. */
+/** A possible secret in a file or its name. */
 export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
   /** A name's pattern (`.env*`), or a content rule. */
   readonly rule: string;
-  /** From 1; absent for what is in a name. */
+  /** From 1. Absent for a secret in a name. */
   readonly line?: number;
-  /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`); empty for a name. */
+  /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for a name. */
   readonly masked: string;
-  /** Hex, of the file's content: a decision applies to equal content. */
+  /** The file's content in hex: a decision applies to equal content. */
   readonly sha256: string;
 }
 
-/** One decision is made for a file: this many findings of a rule are enough for it. */
+/** One decision is made for a file, so this many findings of a rule are enough. */
 const maxPerRule = 20;
 /** After so many matches the rest of a file is skipped: it would not change the decision. */
 const maxMatches = 5000;
 
 export interface ScannedFile {
   readonly suspicions: readonly Suspicion[];
-  /** Hex. */
   readonly sha256: string;
-  /** Identifies the scanned version; absent if a change right after it could have the same mark. */
+  /**
+   * Identifies the scanned version. Absent if a change right after it could have the same stamp.
+   */
   readonly fileStamp?: string;
 }
 
 /**
- * A file that changed may change again within the same tick of the file system’s clock, of up to
- * two seconds.
+ * A file may change again within the same tick of the file system’s clock, which is up to two
+ * seconds.
  */
 const stableMs = 3_000;
 
@@ -51,8 +52,8 @@ export function hasFileStamp(root: string, path: string, fileStamp: string): boo
 }
 
 /**
- * Scans a whole file, or only the name of a binary one. An omission cannot be read, or changed
- * during each attempt.
+ * Scans a whole file, or only the name of a binary one. The result is an omission if the file can't
+ * be read, or changed during each attempt.
  */
 export function scanFile(root: string, path: string): Promise<ScannedFile | Omission> {
   return readSource(root, path, (source) => {
@@ -99,7 +100,7 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
       matches++;
       const { rule, line } = match;
       const masked = maskMatch(match);
-      // What several rules find, or one in both forms of the text, looks alike.
+      // Matches of several rules, or of one rule in both forms of the text, have the same key.
       const key = `${line}:${match.secret.length < 20 ? masked : maskToken(match.secret)}`;
       const isNew = !seen.has(key);
       seen.add(key);
@@ -158,7 +159,7 @@ const chunkBytes = 256 << 10;
 const overlapBytes = 32 << 10;
 const headBytes = 8 << 10;
 
-/** Undefined for a binary file: with a NUL in the first 8 KB, as for git, that is not UTF-16. */
+/** Undefined for a binary file: like for git, it has a NUL in the first 8 KB, and isn't UTF-16. */
 function textEncoding(start: Buffer): Encoding | undefined {
   const head = start.subarray(0, headBytes);
   const [first, second, third] = head;
@@ -169,14 +170,14 @@ function textEncoding(start: Buffer): Encoding | undefined {
   return head.includes(0) ? withoutBom(head) : { name: 'utf8', bomBytes };
 }
 
-/** As UTF-16, every other byte of ASCII is zero. */
+/** In UTF-16, every other byte of ASCII is zero. */
 function withoutBom(head: Buffer): Encoding | undefined {
   const start = head.toString('latin1', 0, 16);
   if (/^(?:[^\0]\0){8}$/.test(start)) return { name: 'utf16le', bomBytes: 0 };
   return /^(?:\0[^\0]){8}$/.test(start) ? { name: 'utf16be', bomBytes: 0 } : undefined;
 }
 
-/** A whole file in overlapping chunks; `start` has the bytes of the first. */
+/** Chunks overlap. `start` has the bytes of the first. */
 function* textChunks(fd: number, bytes: number, start: Buffer, encoding: Encoding): Generator<TextChunk> {
   let firstLine = 1;
   for (let position = 0; position < Math.max(bytes, 1); position += chunkBytes) {

@@ -11,7 +11,7 @@ export interface ScanStart {
 export interface ScanTask {
   readonly task: number;
   readonly paths: readonly string[];
-  /** For each path, the mark of the version that was last scanned. */
+  /** For each path, the stamp of the version that was last scanned. */
   readonly fileStamps: readonly (string | undefined)[];
 }
 

@@ -5,28 +5,27 @@ import { tableTokens, tokenPrefixes } from './tokenTable.ts';
 export interface Match {
   readonly rule: string;
   readonly index: number;
-  /** Never shown, kept or sent. */
+  /** Never shown, saved, or sent. */
   readonly secret: string;
-  /** What the secret is assigned to. */
   readonly name?: string | undefined;
 }
 
 interface TokenRule {
   readonly rule: string;
   /**
-   * The group `secret` or the match is the secret, and the group `name` what it is assigned to. The
-   * group `start` comes before the match: many words and numbers are such a start, and to begin
-   * with it would be slow.
+   * The group `secret`, or else the match, is the secret; the group `name` is what it is assigned
+   * to. The group `start` precedes the match: many words and numbers are such a start, so it would
+   * be slow to begin with it.
    */
   readonly pattern: RegExp;
-  /** By default, what is not an example. */
+  /** By default, accepts all but examples. */
   readonly accept?: (secret: string, text: string, end: number) => boolean;
   /** The secret's continuation after the match. */
   readonly remainder?: RegExp;
 }
 
-// What has more than a prefix. A token with a public part may begin anywhere, and ends before a
-// character that its own alphabet does not have: `\b` would miss a token beside a letter or `_`.
+// These tokens have more than a prefix. A token with a public part may begin anywhere, and ends
+// before a character that isn't in its alphabet: `\b` would miss a token beside a letter or `_`.
 const patterns: Readonly<Record<string, RegExp>> = {
   'aws-access-key-id': /(?<![A-Za-z0-9+/]{12})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   'aws-secret-access-key':
@@ -34,8 +33,8 @@ const patterns: Readonly<Record<string, RegExp>> = {
   'azure-client-secret': /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-]|\.[\w~.-])/g,
   'azure-connection':
     /(?:AccountKey|SharedAccessKey|SharedSecretValue|\.azconfig\.io;Id=[^\s;]{1,80};Secret)\w{0,20}=[A-Za-z0-9+/]{35,90}={1,2}/g,
-  // The last characters, but six to eight, name the service; in a newer key, those behind the first
-  // 52 its form.
+  // Six to eight characters before the end name the service. In a newer key, the characters after
+  // the first 52 mark its form.
   'azure-key':
     /(?<=(?<start>[A-Za-z0-9+/]{33,76}))(?:JQQJ9[9DH][A-Za-z0-9]{26,28}|(?:\+A(?:St|Ba|Sb|Eh|Rm|CR|MC)|A(?:CDb|IoT|PIM|zFu|zSe|zCa|ZDO))[A-Za-z0-9+/]{4,6})={0,2}(?![A-Za-z0-9+/=])/g,
   'slack-token':
@@ -62,15 +61,15 @@ const patterns: Readonly<Record<string, RegExp>> = {
 const tokenRules: readonly TokenRule[] = [
   ...Object.entries(patterns).map(([rule, pattern]) => ({ rule, pattern })),
   {
-    // Also encrypted, PGP and Ed25519 keys, and keys quoted line by line in source code.
+    // Encrypted, PGP, and Ed25519 keys count, too, and keys quoted line by line in source code.
     rule: 'private-key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
     accept: (_key, text, end) => isKeyBody(text.slice(end, end + 600)),
-    // To the key's end, or to the end of a quote without it.
+    // The match extends to the key's end, or to the end of a quote without it.
     remainder: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
   {
-    // Such a key, or JSON that has one, in Base64.
+    // This is such a key, or JSON that has one, in Base64.
     rule: 'private-key',
     pattern:
       /(?:LS0tLS1CRUdJTi|ey[AIJ]|ewo|ew0K)[A-Za-z0-9+/]{30,12000}(?:\s{1,20}[A-Za-z0-9+/]{30,12000}){0,300}={0,2}/g,
@@ -121,7 +120,9 @@ const tokenRules: readonly TokenRule[] = [
   },
 ];
 
-/** In 600 characters after a header. A sample in a manual has dots for most of the key. */
+/**
+ * Expects up to 600 characters after a header. A sample in a manual has dots for most of the key.
+ */
 function isKeyBody(behind: string): boolean {
   const [body = '', end] = behind.split('-----', 2);
   return /[A-Za-z0-9+/]{40}/.test(body) && !(end !== undefined && /\.{3}|…/.test(body));
@@ -129,10 +130,10 @@ function isKeyBody(behind: string): boolean {
 
 const keyInBase64 = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
-/** A command that goes on to the end. */
+/** The command must continue to the end. */
 const curlBefore = /\bcurl\b(?:[^\n]|\\\r?\n)*$/;
 
-/** Of the tokens that jwt.io shows. */
+/** These are the signatures of the tokens that jwt.io shows. */
 const sampleSignatures =
   /\.(?:SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c|TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ)$/;
 /** The link of a picture that was pasted into an issue is signed for minutes. */
@@ -168,8 +169,8 @@ export function isExampleToken(value: string): boolean {
 }
 
 /**
- * Also an expression. Words with digits are a password; words alone are none, unless the user is a
- * token.
+ * True also for an expression. Words with digits are a password; words alone aren't, unless the
+ * user is a token.
  */
 function isSampleLogin(login: string): boolean {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login.replaceAll(/["']/g, '')) ?? [];
@@ -178,7 +179,7 @@ function isSampleLogin(login: string): boolean {
   return isSample && !looksRandom(user);
 }
 
-/** The start of a token that names its issuer. */
+/** Matches the start of a token that names its issuer. */
 const publicPart = new RegExp(
   [
     '[A-Za-z][A-Za-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',
@@ -195,13 +196,13 @@ function publicPartOf(token: string): string {
 }
 
 /**
- * From this length on, two characters show the owner which token it is, and are of no use to
- * others.
+ * From this length on, two characters tell the owner which token it is, and are useless to others.
  */
 const minTailLength = 20;
 
 /**
- * The public part of a token, and at most two characters of the rest (`ghp_…a1`, `postgres://…`).
+ * Shows the public part of a token, and at most two characters of the rest (`ghp_…a1`,
+ * `postgres://…`).
  */
 export function maskToken(token: string): string {
   const shown = publicPartOf(token);
@@ -211,9 +212,7 @@ export function maskToken(token: string): string {
   return `${shown}…${tail}`;
 }
 
-/**
- * What a suspicion shows: of a name only its last part, because another secret may precede the dot.
- */
+/** Shows only the last part of a name, because another secret may precede the dot. */
 export function maskMatch({ secret, name }: Pick<Match, 'secret' | 'name'>): string {
   return name === undefined ? maskToken(secret) : `${name.slice(name.lastIndexOf('.') + 1)}=…`;
 }

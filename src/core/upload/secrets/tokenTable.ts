@@ -10,9 +10,10 @@ const sets: Readonly<Record<string, string>> = {
 };
 
 /**
- * Tokens with a fixed prefix, as their issuers and public scanners document them: the kind (without
- * “-token”), what follows the prefix (one of `sets`, or the inside of a character class), its
- * length, and the prefixes. Of two lines with one prefix, the first that matches counts.
+ * Tokens with a fixed prefix, as their issuers and public scanners document them. The columns are
+ * the kind (without “-token”), the characters after the prefix (one of `sets`, or the inside of a
+ * character class), their number, and the prefixes. If two lines have one prefix, the first that
+ * matches counts.
  */
 const table = String.raw`
 github \w.- 100-2000 ghs_
@@ -236,7 +237,7 @@ export const tokenTable = table
     const [kind = '', set = '', length = '', ...prefixes] = line.split(' ');
     const [min = 0, max = min] = length.split('-').map(Number);
     const characters = sets[set] ?? set;
-    // Ends with another character than a full stop, and before one that the token cannot have.
+    // A token ends with another character than a full stop, and before one that it can't have.
     const last = `[${characters.replace('.', '')}]`;
     const form = `[${characters}]{${String(min - 1)},${String(max - 1)}}${last}(?!${last})`;
     const rule = kind.includes('-') ? kind : `${kind}-token`;
@@ -247,7 +248,7 @@ const rowsByPrefix = new Map<string, (typeof tokenTable)[number][]>();
 for (const row of tokenTable)
   for (const prefix of row.prefixes) rowsByPrefix.set(prefix, [...(rowsByPrefix.get(prefix) ?? []), row]);
 
-/** The prefixes as a pattern, the longest first. */
+/** A pattern needs the longest prefix first. */
 export const tokenPrefixes = [...rowsByPrefix.keys()]
   .sort((one, other) => other.length - one.length)
   .map((prefix) => prefix.replace(/[.$+]/g, '\\$&'))
@@ -255,7 +256,7 @@ export const tokenPrefixes = [...rowsByPrefix.keys()]
 
 const anyPrefix = new RegExp(tokenPrefixes, 'g');
 
-/** Tokens may begin anywhere, also right behind a letter. `rest` is what follows the prefix. */
+/** Tokens may begin anywhere, also right after a letter. `remainder` follows the prefix. */
 export function* tableTokens(text: string) {
   for (const { 0: prefix, index } of text.matchAll(anyPrefix)) {
     if (isInsideWord(prefix, text.slice(Math.max(0, index - 12), index))) continue;
@@ -270,8 +271,8 @@ export function* tableTokens(text: string) {
 }
 
 /**
- * A short prefix is the end of many words (`task-`), and one of letters and digits alone occurs by
- * chance in Base64.
+ * True for a short prefix that ends a word (`task-`), and for letters and digits alone within
+ * Base64, where they occur by chance.
  */
 function isInsideWord(prefix: string, before: string): boolean {
   return (

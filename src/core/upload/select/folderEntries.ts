@@ -5,11 +5,11 @@ import { isUsableName } from '../sourceFile.ts';
 import type { Reason } from './selection.ts';
 
 export interface FolderEntry {
-  /** As on disk; in a name that is not UTF-8 (not `wellFormed`), bytes past ASCII are `\xNN`. */
+  /** The name on disk. If it isn't UTF-8 (not `wellFormed`), bytes beyond ASCII are `\xNN`. */
   readonly name: string;
   readonly wellFormed: boolean;
   /**
-   * The name in git's bytes (`toGitBytes`), a folder's with `/`: rules match it, and entries are
+   * The name in git's bytes (`toGitBytes`), a folder's with `/`. Rules match it, and entries are
    * sorted by it.
    */
   readonly key: string;
@@ -19,7 +19,7 @@ export interface FolderEntry {
 /** Names without any of these are usable. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
-/** Why an entry cannot be uploaded, whatever the rules say. */
+/** Applies whatever the rules say. */
 export function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
   const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
   if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
@@ -35,10 +35,10 @@ function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'd
   return { name, dirent: stat ?? dirent };
 }
 
-/** In the byte order of the paths below the folder. */
+/** Sorts entries in the byte order of the paths below the folder. */
 export function listFolder(full: string, composeNames: boolean): FolderEntry[] {
   const dirents = readdirSync(full, { withFileTypes: true }).map((dirent) => withType(dirent, full));
-  // U+FFFD may stand for bytes that are not UTF-8.
+  // U+FFFD may stand for bytes that aren't UTF-8.
   const entries = dirents.some(({ name }) => name.includes('\ufffd'))
     ? readdirSync(full, { withFileTypes: true, encoding: 'buffer' }).map(toEntryOfBytes)
     : dirents.map(({ name, dirent }) => toEntry(dirent, name, composeNames ? name.normalize('NFC') : name));

@@ -28,21 +28,21 @@ import type { Excluded, Reason, SelectedFile, Selection } from './selection.ts';
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
   /**
-   * Ignored paths that a user chose to send. In a folder (ends in `/`), the rules for what it holds
-   * still apply.
+   * Ignored paths that a user chose to upload. In a folder (ends in `/`), the rules for its
+   * contents still apply.
    */
   readonly include?: readonly string[] | undefined;
-  /** The walk is synchronous: a folder that does not answer must be known before. */
+  /** The walk is synchronous, so a folder that doesn't respond must be known before. */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
   /** Called every few milliseconds with the number of files so far. */
   readonly onProgress?: ((files: number) => void) | undefined;
 }
 
 /**
- * Selects the files to send: what `git ls-files --others --exclude-standard` lists with an empty
- * index, without links, nested repositories, and what the user's excludes file, `.whiteboxignore`
- * and `exclude` exclude. Starts no process. Throws `notAFolder`, `sourceUnreadable`,
- * `ignoreFileUnreadable`, `noAnswer`.
+ * Selects the files to upload: those that `git ls-files --others --exclude-standard` lists with an
+ * empty index, without links, nested repositories, and files that the user's excludes file,
+ * `.whiteboxignore`, or `exclude` excludes. Starts no process. Throws `notAFolder`,
+ * `sourceUnreadable`, `ignoreFileUnreadable`, or `noAnswer`.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -69,20 +69,24 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
 }
 
 interface Folder {
-  /** `''` for the root, else ending in `/`. */
+  /** Empty for the root. Others end in `/`. */
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
-  /** The rule that excludes this folder, which the walk enters for what a user chose inside. */
+  /**
+   * The rule that excludes this folder, which the walk enters for paths that a user chose inside.
+   */
   readonly ignoredBy: IgnoreRule | undefined;
-  /** The walk enters it only for files that Git tracks: the folder itself is in `excluded`. */
+  /**
+   * The walk enters the folder only for files that Git tracks: the folder itself is in `excluded`.
+   */
   readonly trackedOnly: boolean;
   readonly entries: Iterator<FolderEntry>;
 }
 
 const sliceMs = 5;
 /**
- * Walks a folder once, in byte order. Synchronous calls with a warm cache take a fraction of a
+ * Walks a folder once, in byte order. A synchronous call with a warm cache takes a fraction of a
  * round trip to a thread.
  */
 class Walk {
@@ -101,7 +105,7 @@ class Walk {
     ignored: new Map<IgnoreRule, Reason>(),
     ignoredButTracked: new Map<IgnoreRule, Reason>(),
   };
-  /** From the root down to the folder that the walk is in. */
+  /** The folders from the root down to the current one. */
   readonly #open: Folder[] = [];
   #sliceStart = performance.now();
 
@@ -145,8 +149,8 @@ class Walk {
   }
 
   /**
-   * Names the submodules that are not checked out, after all other paths: their folders are empty
-   * or missing.
+   * Adds the submodules that aren't checked out, whose folders are empty or missing, after all
+   * other paths.
    */
   *nameSubmodules(): Generator<undefined, void> {
     const known = new Set(this.#tracked.submodules.length === 0 ? [] : this.excluded.map(({ path }) => path));
@@ -181,8 +185,8 @@ class Walk {
   }
 
   /**
-   * With the rules of the folder's ignore files and nested repository; undefined for one that is
-   * not wanted.
+   * Adds the rules of the folder's ignore files and nested repository. Undefined for an unwanted
+   * nested repository.
    */
   async #ownLayers(
     path: string,
@@ -193,7 +197,7 @@ class Walk {
     const sources = this.#sources;
     const dotted = entries.filter(({ name }) => name.startsWith('.'));
     if (dotted.length === 0) return inherited;
-    // Of names that differ in case only, git opens the exact one.
+    // If names differ only in case, git opens the exact one.
     const named = (wanted: string): FolderEntry | undefined =>
       dotted.find(({ name }) => name === wanted) ??
       (this.#ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
@@ -210,7 +214,7 @@ class Walk {
     return withOwnFiles(layers, full, sources, (name) => named(name)?.dirent);
   }
 
-  /** Undefined for a folder that has vanished. Rethrows other than file system errors. */
+  /** Undefined for a folder that has vanished. Rethrows errors that aren't the file system's. */
   #reasonFor(error: unknown): Reason | undefined {
     this.#options.signal?.throwIfAborted();
     if (error instanceof AssessmentError) {
@@ -223,9 +227,7 @@ class Walk {
     return code === 'ENOENT' ? undefined : { kind: 'unreadable', code };
   }
 
-  /**
-   * Returns a promise for a folder only: to await one for each file takes longer than all the rest.
-   */
+  /** Returns a promise only for a folder: awaiting one for each file takes longer than all else. */
   #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
     const { name, key, dirent } = entry;
     const isFolder = dirent.isDirectory();
@@ -235,7 +237,7 @@ class Walk {
       if (name !== '.git' && !folder.trackedOnly) this.#exclude(path, { kind: 'repositoryData' });
       return undefined;
     }
-    // Most people choose nothing, and a look-up of the path takes longer than all the rest.
+    // Most users choose nothing, and a lookup of the path takes longer than all else.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
     const own = excludes(folder.layers, key);
     const rule = own === undefined || isGitsOwn(own) ? (folder.ignoredBy ?? own) : own;
@@ -272,7 +274,7 @@ class Walk {
     this.excluded.push({ path, reason });
   }
 
-  /** One object for all paths of a rule: there may be very many. */
+  /** All paths of a rule share an object, because there may be very many. */
   #byRule(kind: 'ignored' | 'ignoredButTracked', rule: IgnoreRule): Reason {
     const reason = this.#reasons[kind].get(rule) ?? { kind, rule };
     this.#reasons[kind].set(rule, reason);
@@ -283,7 +285,7 @@ class Walk {
     try {
       const stat = lstatSync(full, { throwIfNoEntry: false });
       if (stat === undefined) {
-        // Windows lists names that are not Unicode with U+FFFD, and finds no file by such a name.
+        // Windows lists names that aren't Unicode with U+FFFD, and finds no file by such a name.
         if (path.includes('\ufffd')) this.#exclude(path, { kind: 'unusableName' });
       } else if (stat.isFile()) {
         const file = { path, bytes: stat.size, mode: (stat.mode & 0o100) === 0 ? 0o644 : 0o755 } as const;
@@ -301,13 +303,16 @@ function nameBelow(root: string): (path: string) => string {
   return (path) => (path.startsWith(start) ? path.slice(start.length).replaceAll(sep, '/') : path);
 }
 
-/** Data of version control systems and of the `repo` tool, which holds the whole history. */
+/**
+ * True for data of version control systems and of the `repo` tool, which have the whole history.
+ */
 function isRepositoryData(name: string): boolean {
   return /^(?:\.(?:git|repo|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
 }
 
 /**
- * Also below a Git folder. In a bare repository's folder may be a working tree: the `repository`.
+ * True also below a Git folder. A bare repository's folder may contain a working tree, the
+ * `repository`.
  */
 async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
   for (let at = folder; at !== repository?.root; at = dirname(at)) {
@@ -321,7 +326,7 @@ function mayBeGitFolder(entries: readonly FolderEntry[]): boolean {
   return ['objects/', 'refs/'].every((name) => entries.some(({ key }) => key === name));
 }
 
-/** Also true for one that is missing. */
+/** True also for a missing folder. */
 function isEmptyFolder(full: string): boolean {
   try {
     const folder = opendirSync(full);
@@ -337,7 +342,7 @@ function isEmptyFolder(full: string): boolean {
   }
 }
 
-/** From the top, each ending in `/`. */
+/** The folders begin at the top. Each ends in `/`. */
 function foldersAbove(path: string): string[] {
   const folders: string[] = [];
   for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {

@@ -7,7 +7,7 @@ export interface SelectedFile {
   readonly path: string;
   readonly bytes: number;
   readonly mode: 0o644 | 0o755;
-  /** Set for a file that stands for a content that Git LFS has elsewhere. */
+  /** Set for a file that stands for content that Git LFS has elsewhere. */
   readonly isLfsPointer?: true;
 }
 
@@ -17,27 +17,28 @@ export function countLfsPointers(files: readonly SelectedFile[]): number {
 
 export type Reason =
   | { readonly kind: 'ignored'; readonly rule: IgnoreRule }
-  /** A file that Git tracks and that only rules of Git's own (`isGitsOwn`) exclude. */
+  /** Git tracks the file, and only rules of Git's own (`isGitsOwn`) exclude it. */
   | { readonly kind: 'ignoredButTracked'; readonly rule: IgnoreRule }
   | { readonly kind: 'link' }
   | { readonly kind: 'special' }
   | { readonly kind: 'nestedRepository' }
-  /** A submodule that is not checked out. */
+  /** The submodule isn't checked out. */
   | { readonly kind: 'submodule' }
-  /** `file`: an ignore file that cannot be read, for which its whole folder is excluded. */
+  /** `file` is an ignore file that can't be read, so its whole folder is excluded. */
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
-  /** Not UTF-8, or unsafe to unpack on another system. */
+  /** The name isn't UTF-8, or is unsafe to extract on another system. */
   | { readonly kind: 'unusableName' }
   /**
-   * It is, or is inside, data of a version control system. A `.git` inside the folder has no entry.
+   * The path is, or is inside, data of a version control system. A `.git` inside the folder has no
+   * entry.
    */
   | { readonly kind: 'repositoryData' }
-  /** It, or a folder above it, became a link while it was read. */
+  /** The path, or a folder above it, became a link while it was read. */
   | { readonly kind: 'outsideRoot' };
 
 /**
- * A path that is not uploaded. A folder's path ends in `/` and includes all that the folder holds,
- * but files there that Git tracks follow it; the root is `./`.
+ * A path that isn't uploaded. A folder's path ends in `/` and stands for all its contents, but
+ * files there that Git tracks follow it. The root is `./`.
  */
 export interface Excluded {
   readonly path: string;
@@ -45,8 +46,8 @@ export interface Excluded {
 }
 
 /**
- * What would be uploaded of a folder, and what would not; each in the byte order of paths,
- * submodules at the end.
+ * The files of a folder that would be uploaded, and the paths that would not. Each list is in the
+ * byte order of paths, with submodules at the end.
  */
 export interface Selection {
   /** Absolute and free of links. */
@@ -54,10 +55,9 @@ export interface Selection {
   readonly files: readonly SelectedFile[];
   readonly excluded: readonly Excluded[];
   readonly bytes: number;
-  /** Ordered by file. */
   readonly unreadRules: readonly UnreadRules[];
   /**
-   * Indexes that could not be read: ignored files that Git tracks there have the reason `ignored`.
+   * Indexes that could not be read. Ignored files that Git tracks there have the reason `ignored`.
    */
   readonly unreadIndexes: readonly UnreadIndex[];
 }
