@@ -106,11 +106,11 @@ test('bars, links and focus stay distinguishable with forced colours', async () 
       await styleOf(page, '.bar', 'backgroundColor'),
       await styleOf(page, 'body', 'backgroundColor'),
     );
-    assert.match(await styleOf(page, '.place', 'textDecorationLine'), /underline/);
-    await page.locator('.place').first().focus();
+    assert.match(await styleOf(page, '.location', 'textDecorationLine'), /underline/);
+    await page.locator('.location').first().focus();
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Tab');
-    assert.equal(await styleOf(page, '.place', 'outlineStyle'), 'solid');
+    assert.equal(await styleOf(page, '.location', 'outlineStyle'), 'solid');
     assert.equal(await page.locator('.check[data-done=true]').isVisible(), true);
     await show({ title: 'Trend: acme-shop', trend });
     const body = await styleOf(page, 'body', 'backgroundColor');

@@ -61,7 +61,7 @@ test('a saved report is one file with styles, highlighted code and working inter
     await page.setViewportSize({ width: 1280, height: 900 });
     assert.equal(await page.innerText('article'), shown);
     assert.equal(await page.title(), 'Report: acme-shop');
-    assert.equal(await page.locator('button, [data-place], [tabindex], script, img').count(), 0);
+    assert.equal(await page.locator('button, [data-location], [tabindex], script, img').count(), 0);
     assert.notEqual(await styleOf(page, '.hljs-keyword', 'color'), await styleOf(page, '.code pre', 'color'));
     const widths = await page.evaluate<number[]>(
       `[...document.querySelectorAll('.bar')].map((bar) => bar.getBoundingClientRect().width)`,

@@ -104,13 +104,13 @@ test('the summary shows title, facts and severity counts, both as text and as ba
   });
 });
 
-test('places in code, link texts, URLs and plain text open the code by mouse and keyboard', async () => {
+test('locations in code, link texts, URLs and plain text open the code by mouse and keyboard', async () => {
   await stage.withPage({}, async ({ page, show, posted }) => {
     await show({
       markdown: `${await readFidelity()}\n\nAlso \`src/search.ts:41-44\`, src\\\\plain.ts:3-9 と入力はsrc/plain.ts#L3を参照, not \`src/search.ts:4\`, src/other.ts:1 or \`\`\` src/x:41 \`\`\`.`,
       locations,
     });
-    const links = page.locator('.place');
+    const links = page.locator('.location');
     assert.deepEqual(await links.allInnerTexts(), [
       'src/search.ts:41',
       'the export',
@@ -133,7 +133,7 @@ test('places in code, link texts, URLs and plain text open the code by mouse and
   });
 });
 
-test('every spelling of a place in a report is recognised', async () => {
+test('every spelling of a location in a report is recognised', async () => {
   const written = {
     'src/app.ts:12': 0,
     './src/app.ts:12': 0,
@@ -171,7 +171,7 @@ test('every spelling of a place in a report is recognised', async () => {
       locations: ['src/app.ts:12', 'src/検索/入力.ts:8'].map((label, index) => ({ label, index })),
     });
     const locations = await page.evaluate<number[][]>(
-      `[...document.querySelectorAll('li')].map((item) => [...item.querySelectorAll('.place')].map(({ dataset }) => Number(dataset.place)))`,
+      `[...document.querySelectorAll('li')].map((item) => [...item.querySelectorAll('.location')].map(({ dataset }) => Number(dataset.location)))`,
     );
     assert.deepEqual(locations, [
       ...Object.values(written).map((index) => (index === undefined ? [] : [index])),
@@ -184,10 +184,10 @@ test('a link text that matches several places opens the one its URL names', asyn
   await stage.withPage({}, async ({ page, show, posted }) => {
     const labels = ['#location-0', '#location-1'];
     await show({
-      markdown: '# R\n\n`a.ts:3`\n\n- [` a.ts:3 `](#place-0)\n- [` a.ts:3 `](#place-1)',
+      markdown: '# R\n\n`a.ts:3`\n\n- [` a.ts:3 `](#location-0)\n- [` a.ts:3 `](#location-1)',
       locations: labels.map((label, index) => ({ index, label })),
     });
-    const links = page.locator('.place');
+    const links = page.locator('.location');
     assert.deepEqual(await links.allInnerTexts(), ['a.ts:3', 'a.ts:3']);
     await links.nth(0).click();
     await links.nth(1).click();

@@ -152,7 +152,7 @@ function locationLink(index: number, tooltip: string, ...content: (Node | string
 function linkLocations(part: DocumentFragment, { indexes, tooltip }: LocationLinks): void {
   if (indexes.size === 0) return;
   for (const code of part.querySelectorAll('code')) {
-    if (code.closest('pre, .place')) continue;
+    if (code.closest('pre, .location')) continue;
     const index = locationIndex(indexes, code.textContent);
     if (index === undefined) continue;
     const link = locationLink(index, tooltip);

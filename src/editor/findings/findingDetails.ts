@@ -125,7 +125,7 @@ function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[
 
 /** Two entries could have the same `path:line`. */
 function locationAddress(index: number): string {
-  return `#place-${String(index)}`;
+  return `#location-${String(index)}`;
 }
 
 type Fact = readonly [label: string, value: string | undefined, tone?: Tone];

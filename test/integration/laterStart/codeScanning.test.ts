@@ -46,7 +46,11 @@ describe('exporting findings as SARIF', () => {
       const [name, file = ''] = shown.finding.locations[0]?.path.split('/') ?? [];
       const target = of.targets.findIndex((each) => each.name === name);
       const folder = of.targets[target]?.folder;
-      return { ...shown, folder, uploaded: [toUploaded(file, { 'a.js': text }, folder ?? '', target)] };
+      return {
+        ...shown,
+        uploadedFolder: folder,
+        uploaded: [toUploaded(file, { 'a.js': text }, folder ?? '', target)],
+      };
     });
   };
   const earlierOf = (verdict: ShownFinding['verdict']): ShownFinding[] =>
