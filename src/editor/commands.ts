@@ -232,7 +232,6 @@ function fileOf(argument: unknown): vscode.Uri | undefined {
   return argument instanceof vscode.Uri ? argument : undefined;
 }
 
-/** Errors are logged and shown with their buttons, not thrown. */
 export async function runCommand(
   id: string,
   handler: Handler | undefined,

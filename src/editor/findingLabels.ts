@@ -59,10 +59,6 @@ export function triageLabel(state: TriageState): string {
   }[state];
 }
 
-/**
- * Includes the last day of an acceptance, and whether an agent or the tool decided, but not the
- * note.
- */
 export function decisionLabel(decision: TriageDecision): string {
   const { state, until, via } = decision;
   const day = until === undefined ? '' : untilLabel(until);
@@ -75,7 +71,6 @@ export function decisionLabel(decision: TriageDecision): string {
   return via === 'agent' ? t('{0} (set by an agent)', label) : label;
 }
 
-/** Text that is no date is put in quotes. */
 function untilLabel(until: string): string {
   return isDay(until) ? formatDate(until) : t('“{0}” (not a date)', visibleLine(until));
 }

@@ -11,10 +11,7 @@ export interface Folder {
   readonly name: string;
 }
 
-/**
- * By default, the user picks among the workspace folders. Returns undefined if they cancel. Throws
- * `noFolder`, `notAFolder`.
- */
+/** By default, the user picks among the workspace folders. */
 export async function pickFolders(
   chosen: readonly Folder[] | undefined,
   title: string,
@@ -26,7 +23,6 @@ export async function pickFolders(
   return folders;
 }
 
-/** Returns undefined if the user cancels. Throws `noFolder`, `notAFolder`. */
 export async function pickFolder(placeHolder: string): Promise<Folder | undefined> {
   const [first, ...others] = vscode.workspace.workspaceFolders ?? [];
   if (first === undefined) throw new AssessmentError('noFolder');
@@ -53,12 +49,11 @@ export function openFoldersOf({ targets }: Run): readonly Folder[] {
   });
 }
 
-/** Includes the folder itself. */
 export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
   return file.scheme === folder.scheme && pathInside(folder.fsPath, file.fsPath) !== undefined;
 }
 
-/** `folder` is an absolute path. It is also open here if a folder above it is. */
+/** `folder` is an absolute path. */
 export function isOpenHere(folder: string): boolean {
   const open = vscode.workspace.workspaceFolders ?? [];
   return open.some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
@@ -91,7 +86,6 @@ export interface GitRepository {
   /** Rejects with the `gitErrorCode` `UnknownPath` where the commit does not have the file. */
   getObjectDetails(commit: string, file: string): Promise<{ readonly size: number }>;
   getMergeBase(one: string, other: string): Promise<string | undefined>;
-  /** Returns the files that differ between a commit and the disk. */
   diffWith(
     commit: string,
   ): Promise<readonly { readonly uri: vscode.Uri; readonly originalUri: vscode.Uri }[]>;
@@ -116,7 +110,7 @@ interface GitExtension {
   getAPI(version: 1): GitApi;
 }
 
-/** Other extensions may provide a document, or take part in saving it. Throws `noAnswer`. */
+/** Other extensions may provide a document, or take part in saving it. */
 export function answerAbout<T>(
   uri: vscode.Uri,
   work: PromiseLike<T>,
@@ -138,12 +132,11 @@ export function saveDocument(document: vscode.TextDocument | vscode.NotebookDocu
   return answerAbout(document.uri, document.save(), { maxMs: maxTransferMs });
 }
 
-/** Throws `noAnswer`. */
 export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/** Returns undefined if the git extension is disabled, as in Restricted Mode. Throws `noAnswer`. */
+/** Returns undefined if the git extension is disabled, as in Restricted Mode. */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));

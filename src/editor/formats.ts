@@ -22,7 +22,6 @@ export function countShown(shown: number, cut: Cut | undefined): string {
     : t('{0} of {1} findings', formatNumber(shown), formatNumber(cut.total));
 }
 
-/** Returns "0 findings in 239 uploaded files. 2 files were excluded." */
 export function describeZero(run: Run): string {
   return zeroFindings(run, { t, formatNumber });
 }
@@ -107,7 +106,6 @@ export function moreLabel(count: number): string {
   return t('… and {0} more', formatNumber(count));
 }
 
-/** Adds how many of `total` lines follow the first ten. */
 export function firstLines(lines: readonly string[], total = lines.length): string {
   const shown = lines.slice(0, 10);
   const more = total - shown.length;

@@ -4,7 +4,6 @@ import type { OnBytes } from '../core/ports.ts';
 import { formatBytes } from './formats.ts';
 import { plainLine } from './showMessage.ts';
 
-/** The notification can be canceled by default. `report` shows the current step. */
 export function withProgress<T>(
   title: string,
   work: (report: (message: string) => void, signal: AbortSignal) => Promise<T>,
@@ -22,10 +21,9 @@ export function withProgress<T>(
   });
 }
 
-/** The user sees no progress for this long. */
 const maxSilentMs = 500;
 
-/** Shows progress only after `maxSilentMs`. Throws an `AbortError` if the user cancels. */
+/** Throws an `AbortError` if the user cancels. */
 export async function withLateProgress<T>(
   title: string,
   work: (signal: AbortSignal) => Promise<T>,

@@ -11,10 +11,7 @@ export interface Destination {
   readonly organizationId: string;
 }
 
-/**
- * Returns undefined while a setting is empty. Throws `badSetting` or `insecureUrl` for an unusable
- * URL.
- */
+/** Returns undefined while a setting is empty. */
 export function readDestination(): Destination | undefined {
   const { baseUrl, organizationId } = readRawDestination();
   return baseUrl === '' || organizationId === ''
@@ -27,10 +24,6 @@ export function readRawDestination(): Destination {
   return { baseUrl: typed('baseUrl'), organizationId: typed('organizationId') };
 }
 
-/**
- * Throws `badSetting` with VS Code's message if the user's settings can't be written, for example
- * because of a syntax error.
- */
 export async function writeDestination(destination: Destination): Promise<void> {
   const settings = vscode.workspace.getConfiguration('whitebox');
   try {
@@ -140,7 +133,6 @@ function inspected(key: string) {
 
 type Checkable<T> = z.ZodMiniType<T> & { options?: readonly T[] };
 
-/** Throws `badSetting` with the allowed values. */
 function checkedUserValue<T>(key: string, schema: Checkable<T>): T {
   return checked(key, schema, userValue(key));
 }

@@ -47,17 +47,12 @@ export async function offerText(message: string, content: string): Promise<void>
 /** VS Code makes no links in the text of a dialog. */
 interface Question {
   readonly question: string;
-  /** False and empty paragraphs are not shown. */
   readonly detail?: string | readonly (string | false | undefined)[];
   readonly icon?: 'info' | 'warning';
-  /** This button dismisses the dialog. It is “Cancel” by default. */
   readonly dismiss?: string;
 }
 
-/**
- * Enter gives the first answer. False answers are not offered. Returns undefined if the user
- * dismisses the dialog.
- */
+/** Enter gives the first answer. */
 export async function askInDialog<T extends string>(
   { question, detail = '', icon = 'warning', dismiss }: Question,
   ...answers: readonly (T | false)[]

@@ -61,7 +61,6 @@ export class BlockFinisher {
   }
 }
 
-/** Shows the outcome on the button and returns it. */
 export async function copyCode(button: HTMLElement, strings: ReportStrings): Promise<string> {
   const code = button.closest('.code')?.querySelector('pre');
   let outcome = strings.copied;

@@ -40,7 +40,6 @@ export function createContents(label: string, sectionCount: number) {
     nav,
     targets,
     dispose: (): void => wide.removeEventListener('change', unfold),
-    /** Parts can come in any order. */
     add(section: number, part: ParentNode): void {
       for (const heading of part.querySelectorAll<HTMLElement>('h1, h2, h3')) {
         const text = heading.textContent.trim();
@@ -85,7 +84,6 @@ export function findJumpTargets(root: ParentNode): (fragment: string) => HTMLEle
   return (fragment) => targets.get(withoutEscapes(fragment).toLowerCase());
 }
 
-/** Returns text with invalid escapes unchanged. */
 export function withoutEscapes(url: string): string {
   try {
     return decodeURIComponent(url);

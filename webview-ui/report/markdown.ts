@@ -80,10 +80,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   };
 }
 
-/**
- * Each entry of the YAML is a row. What is nested in an entry is shown as written. The HTML ends at
- * a blank line.
- */
+/** What is nested in an entry is shown as written. The HTML ends at a blank line. */
 function toTable(yaml: string): string {
   const entries = yaml.split(/\r?\n(?=[^\s#-])/).map((entry) => /^([^:]*)(?::\s*)?([^]*)$/.exec(entry) ?? []);
   const rows = entries.map(([, key = '', value = '']) => {

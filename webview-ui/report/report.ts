@@ -112,7 +112,6 @@ export function showReport(
 
   return {
     position: () => findPosition(sections),
-    /** Returns the report as HTML to save, once it is complete. */
     html: async (): Promise<string> => {
       await rendered;
       return runInSlices(save(), 0, disposal.signal);
@@ -125,7 +124,6 @@ export function showReport(
   };
 }
 
-/** Goes from the reader's position to the end, then through the beginning. */
 function* readingOrder(count: number, from: number): Generator<number> {
   const first = Math.min(from, count - 1);
   for (let index = first; index < count; index++) yield index;

@@ -60,7 +60,6 @@ function closes(line: string, opening: string): boolean {
   return fence.startsWith(opening) && fence === fence.charAt(0).repeat(fence.length);
 }
 
-/** Matches in a link, a definition, or an attribute. */
 const pictureData =
   /(\]\(\s*<?|\]:\s*<?|\b(?:src|srcset|href)\s*=\s*)("data:image\/[^"]*"|'data:image\/[^']*'|data:image\/[^\s"'<>)]*)/gi;
 const dataStart = /^data:(image\/[\w.+-]+)((?:;[\w.=+-]+)*),/i;
@@ -77,7 +76,6 @@ export function withoutPictureData(markdown: string): string {
   });
 }
 
-/** Returns undefined for a URL that is not a picture's data. */
 export function pictureIn(url: string): { readonly type: string; readonly bytes: number } | undefined {
   const [start = '', type, parameters = ''] = dataStart.exec(url) ?? [];
   if (type === undefined) return undefined;

@@ -28,7 +28,7 @@ export function renderSummary(content: ReportContent, strings: ReportStrings): H
   return header;
 }
 
-/** The only link that leaves the page: VS Code opens it in the browser. */
+/** This is the only link that leaves the page: VS Code opens it in the browser. */
 function linkWeakness(cwe: number): HTMLElement {
   const { href, host } = new URL(`https://cwe.mitre.org/data/definitions/${cwe}.html`);
   const link = element('a', { href, title: href }, `CWE-${cwe}`);

@@ -45,7 +45,6 @@ export class Accounts {
 
   readonly onDidChangeState = this.#changed.event;
 
-  /** Is undefined until the first `findState`. */
   get state(): SignInState | undefined {
     return this.#state;
   }
@@ -113,7 +112,6 @@ export class Accounts {
     await this.#secrets.store(keyOf(destination), token);
   }
 
-  /** Omits the account in the settings. */
   async others(): Promise<readonly Destination[]> {
     const destination = currentDestination();
     const current = destination && keyOf(destination);
@@ -123,9 +121,7 @@ export class Accounts {
     });
   }
 
-  /**
-   * Keeps the passwords of applications in the same storage. Returns false if there are no tokens.
-   */
+  /** Keeps the passwords of applications, which are in the same storage. */
   async deleteAll(): Promise<boolean> {
     const tokens = (await this.#secrets.keys()).filter((key) => readTokenKey(key) !== undefined);
     for (const key of tokens) await this.#secrets.delete(key);

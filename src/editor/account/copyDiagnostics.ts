@@ -25,7 +25,6 @@ const maxCheckMs = 30_000;
 /** Keeps the last lines in memory, because VS Code returns no lines of a log. */
 export interface RecentLog extends Logger, Disposable {
   show(): void;
-  /** Returns the oldest line first, and only lines that the log shows at its level. */
   lines(): readonly string[];
 }
 

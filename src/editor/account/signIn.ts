@@ -14,9 +14,7 @@ import type { Accounts } from './accounts.ts';
 
 const t = vscode.l10n.t;
 
-/**
- * Asks only for the token if the `account` of a run is given. Returns false if the user cancels.
- */
+/** Asks only for the token if the `account` of a run is given. */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
   let entered: Destination = readRawDestination();
   for (;;) {
@@ -45,7 +43,6 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
   }
 }
 
-/** An imported run has no account, so the account in the settings is used. */
 export async function signInForRun(accounts: Accounts, run: Run | undefined): Promise<boolean> {
   return signIn(accounts, run?.state === 'imported' ? undefined : run);
 }

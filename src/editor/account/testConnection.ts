@@ -37,7 +37,6 @@ const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   forbidden: 'organization',
 };
 
-/** Returns undefined if the failure says nothing about the connection. */
 export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
   return parts[kind];
 }

@@ -20,7 +20,6 @@ const maxSentChars = 20_000;
 const maxMaskedChars = 10 * maxSentChars;
 const maxComparisonMs = 100;
 
-/** Writes a question into the chat, where the user sends it, or copies it to the clipboard. */
 export async function checkWhetherFixed(
   shown: DetailedFinding,
   deps: TextSources & { readonly secretWorkerFile: string },

@@ -69,8 +69,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
 const minNodeVersion = 22;
 
 /**
- * Returns the full path of Node, since an agent may have another PATH. If Node is missing or too
- * old, returns VS Code's own program, which can run as Node.
+ * Returns full paths, since an agent may have another PATH. VS Code's own program can run as Node.
  */
 async function findRuntime(): Promise<McpRuntime> {
   try {

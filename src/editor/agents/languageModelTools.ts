@@ -30,7 +30,6 @@ interface ToolDeps {
 
 type Tool = vscode.LanguageModelTool<object>;
 
-/** The tools answer in English. */
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
   /** Otherwise a model could hear that there are no findings while they are being read. */
   const whenRead = async (): Promise<void> => {

@@ -22,7 +22,6 @@ export interface McpArguments {
   readonly storage: string;
 }
 
-/** Most agents take JSON; Codex takes TOML. */
 export function toMcpConfiguration(
   format: 'json' | 'toml',
   { command, env }: McpRuntime,

@@ -31,7 +31,6 @@ export type ConfirmDeps = BlackboxDeps & {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 };
 
-/** After an earlier test of the finding, offers its result, an answer to it, and another test. */
 export async function confirmLive(shown: ShownFinding, deps: ConfirmDeps): Promise<void> {
   const [last] = await deps.findings.confirmationsOf(shown);
   if (last === undefined) await testNewPair(shown, deps);

@@ -27,7 +27,6 @@ import { showRuns } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
-/** Uses the input in the journal and the chosen pairs, and asks for credit limits. */
 export async function continueRun(
   continuation: Continuation,
   chosen: Run | undefined,
@@ -111,7 +110,6 @@ function onePairMembers(
 
 interface Source {
   readonly start: Omit<BlackboxStart, 'workflow'>;
-  /** Has the credit limits to propose. */
   readonly proposal: ApplicationInput;
   readonly remarks: readonly string[];
 }
@@ -155,13 +153,12 @@ async function sourceOf(
   };
 }
 
-/** Returns undefined for a file that is missing or has problems. */
 async function readQuietly(path: string): Promise<TargetFile | undefined> {
   const read = readTargetFile((await readIfThere(path)) ?? '');
   return 'file' in read ? read.file : undefined;
 }
 
-/** Drops limits, pairs, and `resume`. Only a crawl has instructions outside `authentication`. */
+/** Only a crawl has instructions outside `authentication`. */
 function inputToRepeat(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
   const { additional_instructions } = input;
   const isSent = workflow === 'blackbox-crawl' && additional_instructions !== undefined;

@@ -45,7 +45,6 @@ export function provideRequests() {
 /** The user opened this document instead of answering. */
 export type Reading = 'readingRequest' | 'readingChanges';
 
-/** Returns true if the user returns to the confirmation. */
 export async function isReopened(reading: Reading): Promise<boolean> {
   const message =
     reading === 'readingRequest'

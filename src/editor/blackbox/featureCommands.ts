@@ -39,7 +39,6 @@ export async function choosePairs(view: FeaturesView, findings: Pick<FindingStor
   });
 }
 
-/** Says whether to choose a pair. It is undefined if the user cancels. */
 type Picks = ((pair: Pair) => boolean) | undefined;
 
 function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
@@ -79,7 +78,6 @@ interface PairGroup {
   readonly isAlwaysOffered?: boolean;
 }
 
-/** `areChecked` checks the groups whose pairs are all chosen. */
 async function pickGroups(
   { passing, choice }: Pick<ShownFeatures, 'passing' | 'choice'>,
   title: string,
@@ -102,10 +100,7 @@ async function pickGroups(
   return picked && ((pair) => picked.some(({ has }) => has(pair)));
 }
 
-/**
- * Does what a click on checkboxes does: chooses the pairs of rows, or clears them if all are chosen
- * or gone.
- */
+/** Does what a click on checkboxes does. */
 export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   await view.choose(({ choice }) => {
     const areChosen = nodes.every(

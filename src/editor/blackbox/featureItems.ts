@@ -15,7 +15,6 @@ export interface ShownFeatures {
   readonly list: FeatureList;
   readonly progress: ScanProgress;
   readonly choice: Choice;
-  /** Features have to contain this text. It is empty for all features. */
   readonly filter: string;
   readonly passing: readonly Feature[];
 }
@@ -27,7 +26,6 @@ export type FeaturesNode =
   | { readonly kind: 'gone'; readonly name: string }
   | { readonly kind: 'more'; readonly count: number };
 
-/** Returns the selected rows, or else the clicked one. */
 export function featureRows([clicked, selected]: readonly unknown[]): readonly FeaturesNode[] {
   const rows: readonly unknown[] = Array.isArray(selected) ? selected : [clicked];
   return rows.filter((row): row is FeaturesNode => typeof row === 'object' && row !== null && 'kind' in row);
@@ -47,7 +45,6 @@ export function isUntested({ run, progress }: ShownFeatures): boolean {
   return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }
 
-/** Null leaves the priority to the service. */
 export function priorityLabel(priority: Priority): string {
   if (priority === null) return t('Priority chosen by the service');
   return { high: t('High priority'), medium: t('Medium priority'), low: t('Low priority') }[priority];

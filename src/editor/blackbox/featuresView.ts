@@ -107,7 +107,6 @@ export function createFeaturesView(
   const runChanges = runs.onDidChange((changed) => changed.forEach(showChange));
 
   return {
-    /** Throws `badFeatures` for a run without readable features. */
     show: async (run: Run): Promise<void> => {
       await show(run);
       await focusView('features');
@@ -132,7 +131,6 @@ function isEndedCrawl({ workflow, state }: Run): boolean {
   return workflow === 'blackbox-crawl' && state === 'succeeded';
 }
 
-/** If the choice can't be read, no pairs are chosen. */
 async function readUndamaged(folder: string): Promise<Choice | undefined> {
   try {
     return await readChoice(folder);
@@ -177,10 +175,7 @@ export function pairsBelow(node: FeaturesNode): readonly Pair[] {
   }
 }
 
-/**
- * Returns the view's state for `when` clauses. An empty view has no message, because a message
- * would hide its welcome.
- */
+/** A message would hide the welcome of an empty view. */
 function describeFeatures(
   view: vscode.TreeView<unknown>,
   shown: ShownFeatures,
@@ -193,7 +188,7 @@ function describeFeatures(
   return state;
 }
 
-/** Returns "58 of 374 pairs chosen", and says if these are too many. */
+/** Returns "58 of 374 pairs chosen". */
 function countOf({ choice, list }: ShownFeatures): string {
   const count = formatNumber(countChosen(choice, list.features));
   const total = formatNumber(list.features.length * perspectives.length);

@@ -42,7 +42,7 @@ function textFor(url: string): string {
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }
 
-/** Never overwrites a file: a number is added to the name. */
+/** Never overwrites a file. */
 async function writeNew(folder: string, url: string): Promise<string> {
   const host = new URL(url).hostname.replace(/[^a-z0-9.-]/gi, '');
   for (let number = 1; ; number += 1) {

@@ -141,10 +141,7 @@ function nameOf({ id, role }: Login): string {
   return t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
-/**
- * Also saves the file without the passwords. What the user types meanwhile stays, and is read
- * again.
- */
+/** What the user types meanwhile stays, and is read again. */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
@@ -186,7 +183,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   await showWarning(message);
 }
 
-/** Skips passwords that `moved` has. Each request has its own password. */
+/** Each request has its own password. */
 async function saveNew(
   requests: readonly PasswordRequest[],
   taken: ReadonlyMap<number, string>,
@@ -210,7 +207,6 @@ interface ManageDeps {
   readonly diagnostics: Pick<TargetDiagnostics, 'refuse'>;
 }
 
-/** Lists the passwords of a target file first, by default those of the active editor. */
 export async function managePasswords(
   targetFile: vscode.Uri | undefined,
   { passwords, diagnostics }: ManageDeps,

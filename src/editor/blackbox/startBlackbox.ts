@@ -54,7 +54,6 @@ export interface BlackboxStart extends Pick<
   readonly remarks?: readonly string[];
 }
 
-/** Without a target file, the user picks one. */
 export async function startFromFile(
   workflow: BlackboxWorkflow,
   targetFile: vscode.Uri | undefined,
@@ -64,10 +63,6 @@ export async function startFromFile(
   if (uri !== undefined) await startBlackbox(() => readStart(workflow, uri, deps), deps);
 }
 
-/**
- * Retries a run that was never sent, from its current target file. A continuation is retried from
- * its journal.
- */
 export async function startAgain(run: Run | undefined, deps: BlackboxDeps): Promise<void> {
   if (run === undefined || !isUnsent(run) || run.workflow === 'whitebox-assessment') return;
   const { workflow, input, targetFile, confirms, label, continuesOnePair } = run;
@@ -88,7 +83,6 @@ export function inheritedFrom(
   return { account: run, folder: targets[0]?.folder ?? '', targetFile, language, webhookEndpointIds };
 }
 
-/** Returns undefined if the file has problems or the user refuses. Throws `badTargetFile`. */
 export async function readStart(
   workflow: BlackboxWorkflow,
   uri: vscode.Uri,
@@ -126,7 +120,6 @@ export async function startBlackbox(
   } while (reading !== undefined && (await isReopened(reading)));
 }
 
-/** Returns the document that the user reads first, if any. */
 async function askAndLaunch(
   { account, remarks = [], ...start }: BlackboxStart,
   entered: EnteredPasswords,

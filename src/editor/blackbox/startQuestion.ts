@@ -49,7 +49,6 @@ export async function askToStart(
     areNew ? firstTimeLines(plan.input) : [],
   ].map((lines) => lines.join('\n'));
   const question = isCrawl ? t('Crawl {0}?', hosts) : t('Assess {0}?', hosts);
-  // Enter presses the first button.
   const choice = await askInDialog({ question, detail }, start, show);
   if (choice === start) return 'start';
   return choice === show ? 'readingRequest' : 'cancelled';

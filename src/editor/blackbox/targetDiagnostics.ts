@@ -8,7 +8,6 @@ import { readDocument, targetFileSelector } from './targetFiles.ts';
 
 const t = vscode.l10n.t;
 
-/** These problems are a password, or parts of a file that may hide one. */
 const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
 /**

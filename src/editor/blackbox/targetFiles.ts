@@ -29,7 +29,6 @@ export function isUsableTargetFile(uri: vscode.Uri): boolean {
   return isOnDisk && vscode.workspace.isTrusted && vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
-/** Offers the target files that searches include. Doesn't ask if there is only one. */
 export async function pickTargetFile(): Promise<vscode.Uri | undefined> {
   if (vscode.workspace.workspaceFolders === undefined) throw new AssessmentError('noFolder');
   const search = vscode.workspace.findFiles(everyTargetFile, searchExcludes());
@@ -71,7 +70,6 @@ export function readDocument(document: vscode.TextDocument): ReturnType<typeof r
   return read;
 }
 
-/** If the file has problems, shows them and returns undefined. */
 export async function readSaved(
   uri: vscode.Uri,
   diagnostics: { refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void },
@@ -89,7 +87,6 @@ export async function readSaved(
   return undefined;
 }
 
-/** Returns false if there are suspected secrets and the user doesn't send them. */
 export async function passesSecretCheck(uri: vscode.Uri, workerFile: string): Promise<boolean> {
   if (readSecretCheck() === 'off') return true;
   const path = await realPath(uri.fsPath);

@@ -10,7 +10,7 @@ import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from
 
 const t = vscode.l10n.t;
 
-/** Shows start buttons and passwords on line 1. No lens shows text of the file. */
+/** No lens shows text of the file. */
 export function showTargetLenses({
   passwords,
   secrets,
@@ -67,7 +67,6 @@ function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
   ];
 }
 
-/** The limit of a file with problems is undefined. */
 function titleWithLimit(start: string, limit: string | undefined): string {
   return limit === undefined ? start : t('{0} ({1})', start, limit);
 }

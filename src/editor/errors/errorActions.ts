@@ -37,7 +37,6 @@ export function openFile(path = ''): MessageAction {
   return { title: t('Open File'), command: 'vscode.open', arguments: [vscode.Uri.file(path)] };
 }
 
-/** The default editor for the file's type may be a different one. */
 export function openAsText(path = ''): MessageAction {
   const title = t('Open as Text');
   return { title, command: 'vscode.openWith', arguments: [vscode.Uri.file(path), 'default'] };
@@ -53,7 +52,7 @@ export function openSettingsFile(): MessageAction {
   return { title, command: 'workbench.action.openSettingsJson' };
 }
 
-/** These sentences end messages about failures. They are empty where VS Code retries by itself. */
+/** The sentences are empty where VS Code retries by itself. */
 export type RetryAdvice = Readonly<Record<'again' | 'later', string>>;
 
 export function retryAdvice(isRetried: boolean): RetryAdvice {

@@ -291,7 +291,6 @@ function findingsFileOf(subject: string | undefined): string {
   return subject === undefined ? t('The findings file') : t('The findings file of the run from {0}', subject);
 }
 
-/** `part` is the entry of the archive that has the fault. */
 function describeImportFault(fault: ImportFault, part?: string): string {
   const about = part === undefined ? '' : ` (${part})`;
   return {
@@ -333,7 +332,6 @@ function describeFeaturesFault(fault: FeaturesFault): string {
   }[fault];
 }
 
-/** `readOwnFile` gives the `code`. */
 function describeIgnoreFile(file: string, code: string): Message {
   const unread = t(
     'VS Code can’t read {0} and doesn’t know what to exclude. Nothing has been sent.',

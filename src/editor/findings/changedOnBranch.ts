@@ -73,7 +73,6 @@ export class BranchComparison implements vscode.Disposable {
     return this.#deps.filtering.filter.changedOnBranch === true;
   }
 
-  /** Asks for the branch first if no base is known. */
   async turnOn(): Promise<void> {
     this.#bases.clear();
     const found = await withViewProgress(() =>
@@ -89,7 +88,6 @@ export class BranchComparison implements vscode.Disposable {
     return this.#filter(false);
   }
 
-  /** Stores the branch for the workspace, and turns the filter on. */
   async pickBranch(): Promise<void> {
     const query = { remote: true, count: maxBranches, sort: 'committerdate' } as const;
     const found = await withViewProgress(() =>
@@ -278,7 +276,6 @@ function showUnavailable(why: NoBranch): void {
   void showInformation(t('“Changed on This Branch” isn’t available: {0}.', noBranchLabel(why)));
 }
 
-/** Returns part of a sentence. */
 export function noBranchLabel(why: NoBranch): string {
   return {
     restricted: t('Git isn’t used in Restricted Mode'),

@@ -61,7 +61,6 @@ export async function exportFindings(
   await offerToOpen(scope.note === '' ? saved : `${saved} ${scope.note}`, to, format);
 }
 
-/** `note` tells the user which findings are exported. */
 interface ExportScope {
   readonly passes: (shown: ShownFinding) => boolean;
   readonly note: string;

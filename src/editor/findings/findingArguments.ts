@@ -27,10 +27,7 @@ export interface FindingSources {
   readonly details: Pick<DocumentPanels<ShownFinding>, 'active'>;
 }
 
-/**
- * Returns findings without duplicates. A menu passes the clicked row and all selected rows. Without
- * an argument, returns `findingsHere`.
- */
+/** A menu passes the clicked row and all selected rows. */
 export function findingsOf(args: readonly unknown[], sources: FindingSources): readonly ShownFinding[] {
   const [first, second] = args;
   if (first === undefined) return findingsHere(sources);
@@ -46,7 +43,6 @@ export function findingOf([first]: readonly unknown[], sources: FindingSources):
   return findingsOf([first], sources)[0];
 }
 
-/** Throws an `AbortError` if the user cancels. */
 export function readRun(run: Run, findings: Pick<FindingStore, 'read'>): Promise<ShownRun> {
   return withLateProgress(vscode.l10n.t('Reading the findings…'), (signal) => findings.read(run, signal));
 }
@@ -105,7 +101,6 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   return [...focused, ...before.filter(isToggled)];
 }
 
-/** Active details come first, then findings at the cursor's line, then the view's selection. */
 function findingsHere({
   displayed,
   details,

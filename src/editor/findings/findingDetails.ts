@@ -98,7 +98,6 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   };
 }
 
-/** Never returns the column of the details. */
 function columnOf({ file }: ShownLocation): vscode.ViewColumn {
   const seen = vscode.window.visibleTextEditors.find(({ document }) => isSamePath(document.uri.fsPath, file));
   return seen?.viewColumn ?? vscode.ViewColumn.One;
@@ -221,7 +220,6 @@ function locationsOf(shown: DetailedFinding): string {
 
 const scheme = 'whitebox-finding';
 
-/** Provides findings as received, also of runs that are no longer shown. */
 export function provideFindingJson({ findings, runs }: FindingStores): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path }) => {
@@ -252,7 +250,6 @@ export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> 
   await vscode.commands.executeCommand('vscode.open', file);
 }
 
-/** Runs whose findings can't be read come first. */
 export function pickUnreadRun({ runs, findings }: FindingStores): Promise<Run | undefined> {
   const unread = findings.shownRuns().flatMap(({ run, failure }) => (failure === undefined ? [] : [run]));
   const all = runs.all().filter(hasFindings);

@@ -56,7 +56,6 @@ export async function importFindings(deps: ImportDeps): Promise<void> {
   await offerDecisions(run, imported.decisions, deps);
 }
 
-/** Takes the open folder of each name, or asks for one. Returns undefined if the user cancels. */
 async function targetsOf(
   names: readonly string[],
   open: readonly vscode.WorkspaceFolder[],

@@ -48,7 +48,7 @@ export async function fixWithAgent(
   await handToAgent(request, findingsMarkdown(await maskSecrets(shown, secretWorkerFile)));
 }
 
-/** Opens a draft in the chat for the user to send. Without a chat, copies it to the clipboard. */
+/** Sends nothing: the user sends the draft. */
 export async function handToAgent(request: string, data: string): Promise<void> {
   const query = `${request}\n\n${fenceData(data)}`;
   if (await showInChat(query)) return;
@@ -61,7 +61,6 @@ export async function handToAgent(request: string, data: string): Promise<void> 
   );
 }
 
-/** Returns false without a chat, which an extension provides, and if the chat doesn't respond. */
 async function showInChat(query: string): Promise<boolean> {
   if (!(await hasChat())) return false;
   const draft = { query, isPartialQuery: true, mode: 'agent' };

@@ -102,7 +102,6 @@ async function pickState(shown: readonly ShownFinding[]): Promise<TriageState | 
   return (await vscode.window.showQuickPick(items, { title }))?.state;
 }
 
-/** Proposes the last note if a note is required. Returns undefined if the user cancels. */
 async function askForNote(
   shown: readonly ShownFinding[],
   state: TriageState,

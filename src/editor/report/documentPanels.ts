@@ -33,7 +33,6 @@ export interface PanelDeps {
   readonly log: Logger;
 }
 
-/** `T` is the source of documents. */
 interface DocumentPanelsDeps<T> extends PanelDeps {
   /** The manifest's `onWebviewPanel` activation names it, too. */
   readonly viewType: string;
@@ -43,7 +42,7 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
   readonly load: () => Promise<unknown>;
   readonly find: (id: string) => T | undefined;
   readonly toDocument: (source: T) => PanelDocument;
-  /** Calls `refresh` when all documents have changed, or the one with this ID. */
+  /** Without an `id`, all documents have changed. */
   readonly onDidChange: (refresh: (id?: string) => void) => Disposable;
 }
 
@@ -172,10 +171,7 @@ export class DocumentPanel {
     if (this.panel.visible) this.#logged(this.#sendIfChanged());
   }
 
-  /**
-   * Returns the untrusted HTML that the page makes when it next shows a document. Rejects with an
-   * `AbortError` if the panel closes or the signal aborts.
-   */
+  /** Returns the untrusted HTML that the page makes when it next shows a document. */
   render(signal: AbortSignal): Promise<string> {
     this.#endRendering(undefined);
     const rendering = Promise.withResolvers<string>();
@@ -252,7 +248,6 @@ export class DocumentPanel {
     }
   }
 
-  /** Without HTML, the rendering is cancelled. */
   #endRendering(html: string | undefined): void {
     const rendering = this.#rendering;
     this.#rendering = undefined;

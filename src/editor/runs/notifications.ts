@@ -22,7 +22,6 @@ interface NoticeDeps {
   readonly log: Logger;
 }
 
-/** Notifies of each run that ended or needs a decision, as `notifications.level` says. */
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
     deps.tracker.onDidFailToKeep(({ id, error }) => {

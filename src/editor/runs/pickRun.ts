@@ -7,7 +7,6 @@ import { formatTime } from '../formats.ts';
 import { commitLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { showInformation } from '../showMessage.ts';
 
-/** Rows of the Runs view and buttons pass this to commands. */
 export interface RunNode {
   readonly kind: 'run';
   readonly id: string;
@@ -43,7 +42,6 @@ export function runOfTrend(node: unknown, runs: RunStore): Run | undefined {
   return candidate?.kind === 'folder' ? runs.get(candidate.latestId ?? '') : runOf(node, runs);
 }
 
-/** A menu passes the clicked row and the selected rows. */
 export function runsOf([clicked, selected]: readonly unknown[], runs: RunStore): readonly Run[] {
   const nodes = Array.isArray(selected) && selected.length > 0 ? (selected as unknown[]) : [clicked];
   return nodes.flatMap((node) => runs.get(idOf(node) ?? '') ?? []);
@@ -54,10 +52,7 @@ function idOf(node: unknown): string | undefined {
   return candidate?.kind === 'run' ? candidate.id : undefined;
 }
 
-/**
- * Doesn't ask if there is only one candidate. Without candidates, shows `none` and returns
- * undefined.
- */
+/** Doesn't ask if there is only one candidate. */
 export async function pickRun(
   candidates: readonly Run[],
   title: string,
@@ -78,7 +73,6 @@ export async function pickRun(
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;
 }
 
-/** Offers the runs whose findings are shown, or all runs if no findings are shown. */
 export function pickShownRun(
   { runs, findings }: { runs: RunStore; findings: FindingStore },
   artifact: 'report' | 'findings',

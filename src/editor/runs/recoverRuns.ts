@@ -84,9 +84,6 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
   for (const { runId } of lost) await notes.forget(runId);
 }
 
-/**
- * Polls runs, now and at each focus, and offers to track lost ones, once the workspace is trusted.
- */
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
   // Nothing awaits these, because the service may not answer.
@@ -104,10 +101,7 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   );
 }
 
-/**
- * The problem is shown above the Runs view, and once in a message. This has to be called before the
- * first reload, which may find it.
- */
+/** This has to be called before the first reload, which may find the problem. */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let shown: string | undefined;
   let hasWarned = false;

@@ -218,7 +218,6 @@ export function factLines(facts: readonly string[]): vscode.TreeItem[] {
   });
 }
 
-/** The ID is of an accepted start that couldn't be saved yet. */
 export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeItem[] {
   if (runId === undefined || runIdOf(run) === runId) return [];
   const item = new vscode.TreeItem(t('Run ID, not saved yet'));
@@ -228,7 +227,6 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
   return [item];
 }
 
-/** The credit limit has ended the assessment. Says “of {1}” if the number of pairs is known. */
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit has been reached.');

@@ -65,14 +65,12 @@ export function toLinkQuery(
   return new URLSearchParams(entries).toString();
 }
 
-/** An imported run matches any account. */
 export function isReferredTo(run: Run, { workflow, run: id, at }: RunReference): boolean {
   const account = accountHash(run);
   const isSameAccount = at === undefined || account === undefined || at === account;
   return run.workflow === workflow && referredId(run) === id && isSameAccount;
 }
 
-/** Returns undefined for a link that this version does not make. */
 export function readLink(path: string, query: string): RunReference | undefined {
   const fields = Object.fromEntries(new URLSearchParams(query));
   const { data } = referenceSchema.safeParse(fields);
@@ -81,7 +79,7 @@ export function readLink(path: string, query: string): RunReference | undefined 
   return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
 }
 
-/** Finds a link also among other words. Reads the body of a webhook, too. */
+/** Finds a link also among other words. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
   const [path, query] = (linkPattern.exec(text) ?? [])

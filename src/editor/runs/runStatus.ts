@@ -45,7 +45,6 @@ export function statusLines(run: Run, deps: StatusDeps): string[] {
   ];
 }
 
-/** Returns nothing if this window doesn't know what happens next. */
 export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
   if (isFinal(run) || run.state === 'unknown') return [];
   if (!vscode.workspace.isTrusted)
@@ -83,7 +82,6 @@ function nextCheck(run: LiveRun, { tracker, clock }: Pick<StatusDeps, 'tracker' 
   }
 }
 
-/** Tells what happens next with the findings, and with the source on the service. */
 export function stepsAfterEnd(
   run: Run,
   {
@@ -115,7 +113,6 @@ export function stepsAfterEnd(
   ];
 }
 
-/** Returns nothing for a run that isn't watched. */
 export function waitingFacts(run: Run, { runs }: Pick<StatusDeps, 'runs'>): string[] {
   if (!isLive(run)) return [];
   const durations = durationsBefore(runs.all(), run);

@@ -152,7 +152,6 @@ function foldersOf(run: Run): string {
   return run.targets.map(({ folder }) => pathKey(folder)).join('\n');
 }
 
-/** The title of a whitebox run names its folders; a blackbox run's title names hosts. */
 function folderNames(run: Run): string {
   return run.workflow === 'whitebox-assessment'
     ? titleOf(run)
@@ -200,7 +199,6 @@ interface KnownOfRun {
   readonly counts: FindingCounts | undefined;
 }
 
-/** The state and what needs a user come first. The row above names a whitebox run's folder. */
 function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: KnownOfRun): vscode.TreeItem {
   const subject = visibleLine(titleOf(run));
   const named = run.label ?? (run.state === 'imported' ? run.importedFrom : undefined);
@@ -301,9 +299,6 @@ function iconOf(run: Run): vscode.ThemeIcon {
 
 const refreshMs = 60_000;
 
-/**
- * Renders now, at each change, and, for the elapsed times, each minute while a run is unfinished.
- */
 export function renderRuns(runs: RunStore, render: () => void): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   const renderNow = (): void => {

@@ -27,10 +27,7 @@ export interface RunDeps {
   readonly tracker: RunTracker;
 }
 
-/**
- * Tracks a run that was started elsewhere or whose start is unconfirmed. Without a link, asks for
- * its ID.
- */
+/** Tracks a run that was started elsewhere or whose start is unconfirmed. */
 export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference): Promise<void> {
   if ((vscode.workspace.workspaceFolders ?? []).length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();

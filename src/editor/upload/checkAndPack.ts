@@ -79,9 +79,8 @@ interface Packed {
 }
 
 /**
- * Prepares folders, asks about suspected secrets, and packs, until every packed file has the
- * checked content (`checkPacked`). The caller discards the returned archives. Returns undefined if
- * the user cancels.
+ * Packs until every packed file has the checked content (`checkPacked`). The caller discards the
+ * returned archives.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -106,7 +105,6 @@ export async function packChecked<P extends Packed>(
   }
 }
 
-/** Throws `nothingToSend` for a folder without files. */
 async function decideSecrets(
   prepared: readonly Prepared[],
   { choices, steps }: PreparationDeps,

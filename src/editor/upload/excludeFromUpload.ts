@@ -39,7 +39,6 @@ interface Exclusion {
   readonly before: PathChoices;
 }
 
-/** Adds lines to `.whiteboxignore`, and replaces earlier choices. */
 export async function excludeFromUpload(targets: readonly unknown[], deps: ExcludeDeps): Promise<void> {
   const excluded: Exclusion[] = [];
   for (const [folder, paths] of await pathsByFolder(targets))

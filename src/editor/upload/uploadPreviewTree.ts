@@ -17,7 +17,6 @@ const t = vscode.l10n.t;
 
 const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 
-/** Commands get this as their argument. */
 export interface PreviewNode {
   readonly item: vscode.TreeItem;
   readonly children?: () => PreviewNode[];
@@ -224,7 +223,6 @@ function detailOf(reason: NotUploadedReason): string {
   }
 }
 
-/** Other codes of the system are shown unchanged. */
 function refusalLabel(code: string): string {
   const labels: Readonly<Record<string, string>> = {
     changed: t('kept changing while it was read'),

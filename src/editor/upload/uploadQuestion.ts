@@ -138,10 +138,7 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   return choice === all;
 }
 
-/**
- * The user may have excluded files in another window. Returns no paths if the earlier manifest is
- * gone.
- */
+/** The user may have excluded these files in another window, whose choices don't apply here. */
 async function addedSince(
   earlier: Run,
   run: Run,
@@ -152,7 +149,6 @@ async function addedSince(
   return inSlices(pathsOf(manifests, ({ path }, at) => earlierFiles[at]?.has(path) === false));
 }
 
-/** Has undefined for a folder whose earlier uploaded files are unknown. */
 function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<UploadedFiles> {
   const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readUploadedFiles> => {
     const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));

@@ -122,7 +122,6 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
 export interface ChangedFile {
   readonly path: string;
   readonly before: UploadedText;
-  /** Is undefined if there is no such text any more. */
   readonly after: string | undefined;
 }
 

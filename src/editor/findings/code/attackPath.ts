@@ -42,10 +42,7 @@ interface Step {
   readonly location: vscode.Location | undefined;
 }
 
-/**
- * Shows the steps in VS Code's References view, where F4 and Shift+F4 visit them. Without that view
- * or a known location, shows a quick pick.
- */
+/** The References view, where F4 visits the steps, may be missing, and needs a location. */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
     void showInformation(t('This finding has only one location, so there is no attack path to show.'));

@@ -75,10 +75,7 @@ export class FilesAtBase {
     return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
   }
 
-  /**
-   * `changed` has absolute paths, also of folders. Returns false if there is nothing to compare
-   * again.
-   */
+  /** `changed` has absolute paths, also of folders. */
   reread(changed: ReadonlySet<string>): boolean {
     const stale = [...this.#files.keys()].filter(atOrBelow(changed));
     for (const file of stale) this.#stale.add(file);

@@ -58,7 +58,6 @@ export class DisplayedFindings implements vscode.Disposable {
   }
 }
 
-/** Returns the first line of the file if the line is unknown. */
 export function toRange({
   startLine = 1,
   endLine = 1,

@@ -14,7 +14,6 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** Files are watched while a run with findings is shown. */
 export function watchDrift(deps: Deps): vscode.Disposable {
   const { findings } = deps;
   let watches: vscode.Disposable | undefined;
@@ -46,7 +45,6 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
   let editedAt = 0;
   let isWaiting = false;
   let isDisposed = false;
-  /** Edits during a round wait for the next one. */
   const rePlaceAfterRest = async (): Promise<void> => {
     try {
       while (edited.size > 0) {

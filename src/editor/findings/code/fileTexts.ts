@@ -67,8 +67,7 @@ export function unsavedText(file: string): string | undefined {
 }
 
 /**
- * Returns undefined where an upload would read no text: the target of a link is not read, even if
- * it is open in an editor. Throws `noAnswer`, and the system's errors.
+ * An upload would read no text through a link, so none is read, even if it is open in an editor.
  */
 export async function textNow(
   { folder, path }: { readonly folder: string; readonly path: string },
@@ -100,7 +99,6 @@ export async function textAsUploaded(
   return content === undefined ? { why: committed.otherwise } : { text: toText(content, file) };
 }
 
-/** `otherwise` says why the text may differ from the uploaded file. */
 async function readCommitted(
   { folder, commit }: Target,
   file: string,

@@ -52,7 +52,6 @@ export function showNoLocation(): void {
   void showInformation(message, report);
 }
 
-/** If the line is unknown or the code is gone, the cursor does not move. */
 export async function revealLocation(location: ShownLocation, viewColumn?: vscode.ViewColumn): Promise<void> {
   const document = await openIfThere(vscode.Uri.file(location.file));
   if (document === undefined) {

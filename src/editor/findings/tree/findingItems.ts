@@ -61,7 +61,6 @@ function proposalsItem(folder: string, count: number): vscode.TreeItem {
   return item;
 }
 
-/** Tooltips and screen readers use `name`. */
 function groupItem(label: string, { shown }: GroupNode, isExpanded = true, name = label): vscode.TreeItem {
   const { Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
   const item = new vscode.TreeItem(label, isExpanded ? Expanded : Collapsed);
@@ -130,7 +129,6 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const label = forUser === undefined ? title : `⚠ ${forUser} · ${title}`;
   const item = new vscode.TreeItem(label);
   item.description = (heading === 'severity' ? facts : [severity, ...facts]).join(' · ');
-  // A closed finding shows its triage state instead of its severity.
   item.iconPath = isClosed(triage.state)
     ? new vscode.ThemeIcon(triageIcons[triage.state])
     : severityIcon(finding.severity);
