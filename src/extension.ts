@@ -86,7 +86,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     notes,
     clientFor: (run) => accounts.clientFor(run, () => passwords.saved(run)),
     passwordsOf: (run) => passwords.require(run),
-    workOut: (run, signal) => saveResult(run, results, signal),
+    saveResult: (run, signal) => saveResult(run, results, signal),
     // A command that is done has been at the workbench and back.
     askWorkbench: () => vscode.commands.executeCommand('setContext', 'whitebox.isDriving', true),
     deleteSourceAfterRun: readDeleteSourceAfterRun,

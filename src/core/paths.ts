@@ -1,4 +1,13 @@
-import { lstatSync, realpath as realpathByLinks, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpath as realpathByLinks,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import nativePath, { basename, dirname, join, type PlatformPath } from 'node:path';
 import { promisify } from 'node:util';
@@ -121,4 +130,62 @@ function leavesDrive(path: string, real: string): boolean {
 
 function withCapitalDrive(path: string): string {
   return path.replace(/^[a-z]:\\/, (drive) => drive.toUpperCase());
+}
+
+/**
+ * True for a relative path (with `/`) that stays below the folder of its extraction on every
+ * system.
+ */
+export function isUsableName(path: string): boolean {
+  return (
+    path.isWellFormed() &&
+    !path.includes('\0') &&
+    !/^[A-Za-z]:(?:[\\/]|$)/.test(path) &&
+    !path.startsWith('\\') &&
+    path.split('/').every((name) => name !== '' && name !== '.') &&
+    !path.split(/[\\/]/).includes('..')
+  );
+}
+
+/**
+ * Looks for links in the path of an open file, because Node has no `openat`. If the system knows
+ * that path, only it counts: between two checks by name, a folder can become a link and a folder
+ * again.
+ */
+export function misplaced(
+  fd: number,
+  root: string,
+  full: string,
+  stat: Stats,
+): 'vanished' | 'changed' | 'outsideRoot' | undefined {
+  const real = process.platform === 'linux' ? openPath(fd) : undefined;
+  if (real === full) return undefined;
+  if (real !== undefined && !real.startsWith(root === '/' ? root : `${root}/`)) return 'outsideRoot';
+  const folder = dirname(full);
+  if (!isRealPath(folder)) return 'outsideRoot';
+  const current = lstatSync(full, { throwIfNoEntry: false });
+  if (current === undefined) return 'vanished';
+  const isSame = current.isFile() && current.ino === stat.ino && current.dev === stat.dev;
+  return isSame && real === undefined ? undefined : 'changed';
+}
+
+/** True if no part of an absolute path to a folder is a link. Throws the system's errors. */
+export function isRealPath(folder: string): boolean {
+  // `realpath` takes seconds for a deep path.
+  const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
+  try {
+    return ((fd < 0 ? undefined : openPath(fd)) ?? realPathSync(folder)) === folder;
+  } finally {
+    if (fd >= 0) closeSync(fd);
+  }
+}
+
+/** Linux's `/proc` has the path of an open file. Undefined without it. */
+function openPath(fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${String(fd)}`);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
 }

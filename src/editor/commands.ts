@@ -45,7 +45,7 @@ import { giveRunId, trackRun } from './runs/trackRun.ts';
 import { showError, showInformation } from './showMessage.ts';
 import { editIgnoreFile, excludeFromUpload } from './upload/excludeFromUpload.ts';
 import { saveArchive } from './upload/saveArchive.ts';
-import { startAssessment, type StartDeps } from './upload/startAssessment.ts';
+import { startAssessment, type AssessmentDeps } from './upload/startAssessment.ts';
 import type { UploadPreview } from './upload/uploadPreview.ts';
 import { inBackground } from '../core/yieldingWork.ts';
 
@@ -59,7 +59,8 @@ export interface Manifest {
   };
 }
 
-interface CommandDeps extends StartDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps, OpenSampleDeps {
+interface CommandDeps
+  extends AssessmentDeps, FindingCommandDeps, SaveReportDeps, BlackboxDeps, OpenSampleDeps {
   readonly notes: RunNotes;
   readonly clock: Clock;
   readonly log: RecentLog;

@@ -37,7 +37,7 @@ export function showOf(
     findings: findings ?? storeOfFindings(),
     clock,
     accounts: { state: account, onDidChangeState: never },
-    tracker: { onDidFailToKeep: never, nextCheckAt: () => nextCheckAt },
+    tracker: { onDidFailToSave: never, nextCheckAt: () => nextCheckAt },
     notes: { runIdFor: () => runId },
     parseWorkerFile: dist('parseWorker.cjs'),
   };

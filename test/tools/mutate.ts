@@ -44,9 +44,9 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   state: runFolder('state', ['disk/{runStore,otherVersions}', 'drive/cancelling']),
   disk: runFolder('disk', ['drive/{watching,cancelling}']),
-  start: runFolder('start', ['drive/unknownRun', 'disk/{kills,notKept,runNotes}']),
+  start: runFolder('start', ['drive/unknownRun', 'disk/{kills,notSaved,runNotes}']),
   steps: runFolder('steps', ['drive/{cancelling,oneNotice,poll}']),
-  drive: runFolder('drive', ['steps/{removeUploads,downloadAgain}', 'disk/{notKept,withoutStorage}']),
+  drive: runFolder('drive', ['steps/{sendRemovals,downloadAgain}', 'disk/{notSaved,withoutStorage}']),
   ignoreRules: {
     files: ['ignoreRules', 'ruleLayers', 'pattern'].map((name) => `src/core/upload/ignore/${name}.ts`),
     tests: [

@@ -18,9 +18,9 @@ export function isAtLeast(severity: Severity, minimum: Severity): boolean {
 /** A text with more characters is no path. */
 export const MAX_PATH = 4_096;
 
-export const PLACE_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
+export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
 
-export type LocationRole = (typeof PLACE_ROLES)[number];
+export type LocationRole = (typeof LOCATION_ROLES)[number];
 
 /**
  * Lines and columns are 1-based. Details have the reported ones. A finding has those of the

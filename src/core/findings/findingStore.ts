@@ -212,7 +212,7 @@ export class FindingStore implements Disposable {
   }
 
   /** Paths are absolute. */
-  async rePlace(
+  async locateAgain(
     changed: ReadonlySet<string>,
     createdOrDeleted: ReadonlySet<string> = new Set(),
   ): Promise<void> {

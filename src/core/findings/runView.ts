@@ -17,7 +17,7 @@ import {
   findingsOfRun,
   type Follow,
   type Located,
-  locatedAsSent,
+  locatedAsUploaded,
   locateFindings,
   type LocateOptions,
   locationsOf,
@@ -112,12 +112,12 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
   const drift = 'unknown';
   const unread = new Set<string>();
   const files = new Map<UploadedFile, LocatedFile>();
-  for (const { finding, uploaded: uploadedFiles, ofTarget: home } of view.found) {
-    unread.add(home);
+  for (const { finding, uploaded: uploadedFiles, ofTarget } of view.found) {
+    unread.add(ofTarget);
     for (const [at, reported] of finding.locations.entries()) {
       const uploaded = uploadedFiles[at];
       if (uploaded === undefined) continue;
-      const file = files.get(uploaded) ?? locatedAsSent(uploaded);
+      const file = files.get(uploaded) ?? locatedAsUploaded(uploaded);
       files.set(uploaded, file);
       unread.add(uploaded.folder);
       const { startLine, endLine, startColumn, endColumn } = reported;

@@ -80,7 +80,7 @@ export type DetailedRun = Omit<ShownRun, 'shown' | 'absent'> & {
   readonly absent?: readonly DetailedFinding[] | undefined;
 };
 
-type WithLocations = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & {
+type LocatedFinding = Pick<ShownFinding, 'run' | 'uploadedFolder' | 'locations'> & {
   readonly finding: Pick<Finding, 'locations'>;
 };
 
@@ -99,7 +99,7 @@ export function uploadedFileOf(location: Location, shown: ShownFinding): Uploade
 }
 
 export function mainLocationOf(
-  shown: Pick<WithLocations, 'finding' | 'locations'>,
+  shown: Pick<LocatedFinding, 'finding' | 'locations'>,
 ): ShownLocation | undefined {
   return localLocationOf(shown.finding.locations[0], shown);
 }
@@ -109,12 +109,12 @@ export function lacksMainLocation(shown: ShownFinding): boolean {
   return shown.finding.locations.length > 0 && mainLocationOf(shown) === undefined;
 }
 
-export function folderOf(shown: WithLocations): string | undefined {
+export function folderOf(shown: LocatedFinding): string | undefined {
   return shown.uploadedFolder ?? mainLocationOf(shown)?.folder;
 }
 
 /** Returns the finding's folder, or all of its run's if it is in none of them. */
-export function decisionFolders(shown: WithLocations): readonly string[] {
+export function decisionFolders(shown: LocatedFinding): readonly string[] {
   const folders = shown.run.targets.map(({ folder }) => folder);
   const folder = folderOf(shown);
   return folder !== undefined && folders.some((each) => isSamePath(each, folder)) ? [folder] : folders;

@@ -13,7 +13,7 @@ import { hasRemoteResults, isFinal, isLive, type Run, runIdOf } from './state/ru
 import { sendCancellation } from './steps/cancelRun.ts';
 import { saveRecord } from './steps/endRun.ts';
 import { downloadAgain } from './steps/downloadArtifacts.ts';
-import { removeUploads } from './steps/removeUploads.ts';
+import { sendRemovals } from './steps/sendRemovals.ts';
 import type { NotSaved, RunDeps, StartDeps } from './steps/step.ts';
 
 export interface StartOptions {
@@ -28,7 +28,7 @@ export class RunTracker implements Disposable {
   readonly #window: DrivingWindow;
   /** Fires once, in one window, with each run that has ended or waits for a user. */
   readonly onDidEnd: Event<Run>;
-  readonly onDidFailToKeep: Event<NotSaved>;
+  readonly onDidFailToSave: Event<NotSaved>;
   readonly #notSaved: Emitter<NotSaved>;
 
   constructor(deps: RunDeps) {
@@ -37,7 +37,7 @@ export class RunTracker implements Disposable {
     this.#notSaved = new Emitter(deps.log);
     this.#window = new DrivingWindow(deps, ended);
     this.onDidEnd = ended.event;
-    this.onDidFailToKeep = this.#notSaved.event;
+    this.onDidFailToSave = this.#notSaved.event;
   }
 
   /** The wall clock's time, ms. Undefined if another window drives the run. */
@@ -266,7 +266,7 @@ export class RunTracker implements Disposable {
       const waitMs = retryAfterMs(run, clock.now());
       if (waitMs > 0 && uploadsToRemove(run, deletesSource, clock.now()).length > 0)
         throw new AssessmentError('rateLimited', { retryAfterMs: waitMs });
-      await removeUploads(run, deletesSource, this.#deps);
+      await sendRemovals(run, deletesSource, this.#deps);
       return undefined;
     } catch (error) {
       if (error instanceof AssessmentError && error.kind !== 'storage') return error;

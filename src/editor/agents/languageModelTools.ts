@@ -44,7 +44,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
   const reading = readingTools({
     findings: async () => {
       await whenRead();
-      return { runs: findings.shownRuns(), location: (shown) => Promise.resolve(shown) };
+      return { runs: findings.shownRuns(), locate: (shown) => Promise.resolve(shown) };
     },
     withDetails: (shown) => findings.withDetails(shown),
     runs: () => ({ runs: runs.all(), unread: runs.unread().length }),

@@ -39,7 +39,7 @@ import {
 } from '../findingLabels.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
-import { locateNow, revealLocation } from './code/goToFinding.ts';
+import { currentLocationOf, revealLocation } from './code/goToFinding.ts';
 import { type FindingStores, findInRun } from './findingArguments.ts';
 import { titleOf } from '../runs/runLabels.ts';
 
@@ -92,7 +92,7 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
     openLocation: async (index) => {
       const location = linked.locations[index];
       if (location === undefined) return;
-      const now = locateNow(location, linked, current());
+      const now = currentLocationOf(location, linked, current());
       await revealLocation(now, columnOf(now));
     },
   };

@@ -22,7 +22,7 @@ import {
 import { visibleLine } from '../../core/visibleText.ts';
 import { commitLabel, runStateLabel, titleOf } from '../runs/runLabels.ts';
 import { severityLabel, verdictHeading } from '../findingLabels.ts';
-import { locateNow, revealLocation } from '../findings/code/goToFinding.ts';
+import { currentLocationOf, revealLocation } from '../findings/code/goToFinding.ts';
 import { findInRun, readRun } from '../findings/findingArguments.ts';
 import { DocumentPanels, type PanelDeps, type PanelDocument } from './documentPanels.ts';
 
@@ -67,7 +67,7 @@ export function toReport(run: Run, deps: { runs: RunStore; findings: FindingStor
       const finding = linked.find((shown) => location !== undefined && shown.locations.includes(location));
       if (location === undefined || finding === undefined) return;
       const current = await findInRun(run, finding.name, deps.findings);
-      await revealLocation(locateNow(location, finding, current));
+      await revealLocation(currentLocationOf(location, finding, current));
     },
   };
 }

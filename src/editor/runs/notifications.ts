@@ -24,7 +24,7 @@ interface NoticeDeps {
 
 export function showNotifications(deps: NoticeDeps): vscode.Disposable {
   return vscode.Disposable.from(
-    deps.tracker.onDidFailToKeep(({ id, error }) => {
+    deps.tracker.onDidFailToSave(({ id, error }) => {
       const copy = onRun({ id }, t('Copy Run ID'), 'whitebox.copyRunId');
       inBackground(showError(describeError(error).message, copy), deps.log);
     }),

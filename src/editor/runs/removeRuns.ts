@@ -13,7 +13,7 @@ import { withProgress, withViewProgress } from '../progress.ts';
 import { readDeleteSourceAfterRun } from '../settings.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { pickRun } from './pickRun.ts';
-import type { RunDeps } from './trackRun.ts';
+import type { TrackDeps } from './trackRun.ts';
 
 const t = vscode.l10n.t;
 
@@ -39,7 +39,7 @@ export function losesSource({ targets }: Run): boolean {
 }
 
 export async function deleteUploadedSource(
-  { runs, tracker }: RunDeps,
+  { runs, tracker }: TrackDeps,
   selected: readonly Run[],
 ): Promise<void> {
   const candidates = (selected.length > 0 ? selected : runs.all()).filter(

@@ -14,13 +14,13 @@ import { withProgress, withViewProgress } from '../progress.ts';
 import { askInDialog, showInformation, showWarning } from '../showMessage.ts';
 import { losesSource } from './removeRuns.ts';
 import { statusLines } from './runStatus.ts';
-import { giveRunId, type RunDeps } from './trackRun.ts';
+import { giveRunId, type TrackDeps } from './trackRun.ts';
 
 const t = vscode.l10n.t;
 
 /** The end of a run isn't reported here, because it has a notification. */
 export async function checkRuns(
-  deps: RunDeps & { readonly clock: Clock; readonly log: Logger },
+  deps: TrackDeps & { readonly clock: Clock; readonly log: Logger },
 ): Promise<void> {
   const { runs, tracker, log } = deps;
   await runs.reload();
@@ -40,7 +40,7 @@ export async function checkRuns(
   inBackground(show(message, ...actions, showRuns()), log);
 }
 
-type Tracking = Pick<RunDeps, 'tracker'>;
+type Tracking = Pick<TrackDeps, 'tracker'>;
 
 export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> {
   const yes = t('Cancel Run');

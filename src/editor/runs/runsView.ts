@@ -68,7 +68,7 @@ export function showRuns(
   deps: {
     runs: RunStore;
     findings: FindingStore;
-    tracker: Pick<RunTracker, 'onDidFailToKeep' | 'nextCheckAt'>;
+    tracker: Pick<RunTracker, 'onDidFailToSave' | 'nextCheckAt'>;
     notes: Pick<RunNotes, 'runIdFor'>;
     clock: Clock;
     parseWorkerFile: string;
@@ -140,7 +140,7 @@ export function showRuns(
     known = now;
     changes.fire(undefined);
   });
-  return vscode.Disposable.from(changes, renderRuns(runs, render), tracker.onDidFailToKeep(render), reading);
+  return vscode.Disposable.from(changes, renderRuns(runs, render), tracker.onDidFailToSave(render), reading);
 }
 
 function toLine(item: vscode.TreeItem): RunsNode {

@@ -22,13 +22,13 @@ import { focusView } from '../../lazyView.ts';
 
 const t = vscode.l10n.t;
 
-export interface RunDeps {
+export interface TrackDeps {
   readonly runs: RunStore;
   readonly tracker: RunTracker;
 }
 
 /** Tracks a run that was started elsewhere or whose start is unconfirmed. */
-export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference): Promise<void> {
+export async function trackRun({ runs, tracker }: TrackDeps, link?: RunReference): Promise<void> {
   if ((vscode.workspace.workspaceFolders ?? []).length === 0) throw new AssessmentError('noFolder');
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
@@ -55,7 +55,7 @@ export async function trackRun({ runs, tracker }: RunDeps, link?: RunReference):
 }
 
 export async function giveRunId(
-  { tracker }: Pick<RunDeps, 'tracker'>,
+  { tracker }: Pick<TrackDeps, 'tracker'>,
   run: Run | undefined,
   link?: RunReference,
 ): Promise<void> {
@@ -133,7 +133,7 @@ interface LinkDeps extends Targets {
   readonly log: Logger;
 }
 
-interface Targets extends RunDeps {
+interface Targets extends TrackDeps {
   readonly findings: FindingStore;
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 }

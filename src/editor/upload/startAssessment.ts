@@ -21,7 +21,7 @@ import { confirmUpload } from './uploadQuestion.ts';
 
 const t = vscode.l10n.t;
 
-export interface StartDeps extends PreparationDeps {
+export interface AssessmentDeps extends PreparationDeps {
   readonly tracker: RunTracker;
   readonly runs: RunStore;
   readonly log: Logger;
@@ -35,7 +35,7 @@ export interface StartDeps extends PreparationDeps {
  */
 export async function startAssessment(
   folders: readonly Folder[],
-  deps: StartDeps,
+  deps: AssessmentDeps,
   retried?: Run,
 ): Promise<void> {
   const destination = readDestination();
@@ -53,7 +53,7 @@ export async function startAssessment(
 }
 
 function launch(
-  deps: StartDeps & { readonly claim: StartClaim },
+  deps: AssessmentDeps & { readonly claim: StartClaim },
   folders: readonly Folder[],
   destination: Destination,
   retried: Run | undefined,

@@ -78,7 +78,7 @@ export async function openFindings(
   const type = async (count: number): Promise<number> => {
     const before = performance.now();
     edited.set(pathKey(file), `import more;\n${text}${'x'.repeat(count)}`);
-    await store.rePlace(new Set([file]));
+    await store.locateAgain(new Set([file]));
     return performance.now() - before;
   };
   const againMs: number[] = [];

@@ -67,7 +67,7 @@ describe('a finding in an edited file', () => {
       findings: {
         shownRuns: () => [{ run: invent().run, shown: [] }],
         onDidChange: () => new vscode.Disposable(() => undefined),
-        rePlace: (files) => Promise.resolve(void compared.push([...files])),
+        locateAgain: (files) => Promise.resolve(void compared.push([...files])),
       },
       branch: { reread: () => undefined },
       clock,

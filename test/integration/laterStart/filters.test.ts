@@ -269,7 +269,7 @@ describe('Changed on this branch', () => {
     );
 
     const shownRuns = () => [{ run: invent().run, shown: all }];
-    const findings = storeOfFindings(all, { shownRuns, rePlace: () => Promise.resolve() });
+    const findings = storeOfFindings(all, { shownRuns, locateAgain: () => Promise.resolve() });
     const watch = watchDrift({ findings, branch: comparison, clock: systemClock, log: silent });
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(path.join(shop, 'same.js')));
     await editor.edit((edit) => edit.replace(new vscode.Range(1, 0, 1, 99), 'const value2 = eval(2);'));

@@ -136,7 +136,7 @@ describe('an open document', () => {
       uploadedPath: '',
       uploaded: [],
       quotes: [],
-      firstSeen: 1,
+      statusSince: 1,
     };
     const entry = (verdict: Verdict) => ({ ...about, ...identity, finding, verdict });
     const absent = [entry('codeChanged'), entry('notUploaded')];
@@ -233,15 +233,11 @@ describe('an open document', () => {
         { title: 'Invented', locations: [12, 2, 2].map((line) => ({ path: 'src/server.js', line })) },
       ]),
     ).findings;
-    const locateNow = (at: number, startLine: number, file: string): ShownLocation => {
+    const shownAt = (at: number, startLine: number, file: string): ShownLocation => {
       const reported = finding!.locations[at]!;
       return { file, folder: shop, target: 0, path: reported.path, startLine, reported, drift: 'moved' };
     };
-    const locations = [
-      locateNow(0, 22, '/one/a.js'),
-      locateNow(1, 12, '/one/a.js'),
-      locateNow(2, 22, '/two/a.js'),
-    ];
+    const locations = [shownAt(0, 22, '/one/a.js'), shownAt(1, 12, '/one/a.js'), shownAt(2, 22, '/two/a.js')];
     const shown = { run, finding: finding!, locations, uploadedFolder: shop, ...identity, triage: undecided };
     const { parts, locations: links } = await toDetails(shown, storeOfFindings()).load();
     const markdown = parts.find(({ heading }) => heading === 'Locations')?.markdown ?? '';

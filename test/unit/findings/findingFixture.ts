@@ -156,7 +156,7 @@ export async function setUpFindings(
     edit: (file, text) => {
       if (text === undefined) texts.delete(pathKey(file));
       else texts.set(pathKey(file), text);
-      return store.rePlace(new Set([file]));
+      return store.locateAgain(new Set([file]));
     },
     reopen: openStore,
     addRun: async (...args) => {

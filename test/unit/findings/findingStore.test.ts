@@ -170,7 +170,7 @@ test('F110 state, opened file and stored text of a finding refer to the same upl
   await fixture.addRun(['shop'], JSON.stringify(items), uploaded);
   const changed = path.join(shop, 'web/src/index.ts');
   await writeFile(changed, 'new\na\nb\n');
-  await fixture.store.rePlace(new Set([changed]));
+  await fixture.store.locateAgain(new Set([changed]));
   assert.deepEqual(
     fixture.store
       .all()

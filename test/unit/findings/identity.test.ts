@@ -54,9 +54,9 @@ test('F165 a finding is found by name, else by file and index, else by a fingerp
     [unknown, undefined],
   ] satisfies readonly [FindingIdentity, FindingIdentity | undefined][]) {
     assert.equal(createFinder(here, [asked])(asked), wanted);
-    const byFingerprint = { ...identityFor('another'), fingerprint: asked.fingerprint };
+    const sameFingerprint = { ...identityFor('another'), fingerprint: asked.fingerprint };
     const isByPrint = wanted?.name !== asked.name && wanted?.file !== asked.file;
-    const found = createFinder(here, [asked, byFingerprint])(asked);
+    const found = createFinder(here, [asked, sameFingerprint])(asked);
     assert.equal(found, isByPrint ? undefined : wanted, 'two are asked for');
   }
 });

@@ -36,7 +36,7 @@ test('changes on disk and in the editor during a reload of findings are applied'
   const line = () => store.all()[0]?.locations[0]?.startLine;
   await reloadMeanwhile(fixture, async () => {
     await writeFile(file, `// one\n${code}`);
-    return { done: store.rePlace(new Set([file])) };
+    return { done: store.locateAgain(new Set([file])) };
   });
   assert.equal(line(), 4);
   await edit(file, code);
@@ -149,11 +149,11 @@ test('a folder that reappears is polled like its files', async (t) => {
   for (const name of ['lib', 'lib/deep', 'lib/deep/x.js']) {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, 'x\n');
-    await fixture.store.rePlace(new Set(), new Set([path.join(shop, 'other')]));
+    await fixture.store.locateAgain(new Set(), new Set([path.join(shop, 'other')]));
     assert.equal(isThere(), false);
-    await fixture.store.rePlace(new Set(), new Set([path.join(shop, name)]));
+    await fixture.store.locateAgain(new Set(), new Set([path.join(shop, name)]));
     assert.equal(isThere(), true, name);
     await rm(path.join(shop, 'lib'), { recursive: true });
-    await fixture.store.rePlace(new Set(), new Set([path.join(shop, 'lib')]));
+    await fixture.store.locateAgain(new Set(), new Set([path.join(shop, 'lib')]));
   }
 });

@@ -29,7 +29,7 @@ export function identityFor(text: string, index = 0) {
     fingerprint: text,
     possibleNames: [],
   };
-  return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], firstSeen: 0 };
+  return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], statusSince: 0 };
 }
 
 /** Properties of an invented finding; `at` is its place, if any. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import ts from 'typescript';
 import * as z from 'zod/mini';
 import { workflows } from '../../../src/core/workflows/workflows.ts';
 import { manifest, read, readJson, root } from './projectFiles.ts';
@@ -102,6 +103,49 @@ test('no text on screen uses a word that docs/terms.md excludes', () => {
         word,
       );
   }
+});
+
+/** The names in the source, and its strings that are one: kinds, steps, and the like. */
+function namesInCode(): ReadonlySet<string> {
+  const names = new Set<string>();
+  const collect = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node) || ts.isStringLiteral(node))
+      if (/^#?[a-z]\w*$/i.test(node.text)) names.add(node.text);
+    ts.forEachChild(node, collect);
+  };
+  for (const file of globSync(['src/**/*.ts', 'webview-ui/**/*.ts'], { cwd: root }))
+    collect(ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest));
+  return names;
+}
+
+test('no name in code has a part, or is a name, that docs/terms.md excludes', () => {
+  const ofPlatform = new Set(['allSettled', 'placeHolder']);
+  const names = [...namesInCode()].filter((name) => !ofPlatform.has(name));
+  assert.ok(names.length > 5_000);
+  const wordsOf = (name: string): string =>
+    name
+      .replaceAll(/[a-z\d](?=[A-Z])|[A-Z](?=[A-Z][a-z])/g, '$& ')
+      .replaceAll(/[_#]+/g, ' ')
+      .toLowerCase();
+  const inWords = names.map((name) => [name, wordsOf(name)] as const);
+  const rows = cellsOf('docs/terms.md').slice(1);
+  const parts = rows.flatMap((cells) => cells[6]?.split(', ').filter((part) => part !== '') ?? []);
+  assert.ok(parts.length >= 14);
+  for (const part of parts) {
+    const pattern = new RegExp(`\\b${wordsOf(part)}(?:s|d|ments?)?\\b`);
+    assert.deepEqual(
+      inWords.flatMap(([name, words]) => (pattern.test(words) ? name : [])),
+      [],
+      part,
+    );
+  }
+  const [, never = ''] = /^Code has none of these names: (.+)\.$/m.exec(read('docs/terms.md')) ?? [];
+  const excluded = new Set(never.split(', '));
+  assert.ok(excluded.size >= 15);
+  assert.deepEqual(
+    names.filter((name) => excluded.has(name.replace('#', ''))),
+    [],
+  );
 });
 
 test('the texts on screen are written as docs/terms.md says', () => {

@@ -82,7 +82,7 @@ export interface WindowOptions {
   readonly tokenSource?: TokenSource;
   readonly deleteSource?: boolean;
   readonly random?: () => number;
-  readonly workOut?: NonNullable<RunDeps['workOut']>;
+  readonly saveResult?: NonNullable<RunDeps['saveResult']>;
   /** Answers at once by default. */
   readonly askWorkbench?: () => Promise<unknown>;
   readonly workerFile?: string;
@@ -183,7 +183,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
         : Promise.resolve(passwords);
     },
     deleteSourceAfterRun: () => options.deleteSource ?? true,
-    workOut: options.workOut,
+    saveResult: options.saveResult,
     askWorkbench: options.askWorkbench,
     retainLocalDays: () => options.retainLocalDays ?? 90,
     notes: options.notes,

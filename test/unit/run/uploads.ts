@@ -52,7 +52,7 @@ export async function startWith(
  * retries.
  */
 export async function startUnkept({ tracker, assessment }: RunWindow): Promise<void> {
-  const failed = new Promise((resolve) => tracker.onDidFailToKeep(resolve));
+  const failed = new Promise((resolve) => tracker.onDidFailToSave(resolve));
   const started = tracker.start(await assessment());
   await failed;
   tracker.dispose();

@@ -18,7 +18,7 @@ const unsafe: [what: string, type: string, archive: Buffer][] = [
   ['an absolute name in a zip', 'zip', zip([{ path: '/etc/invented', content: '' }])],
 ];
 
-test('an archive that must not be not packaged aborts the run', async (t) => {
+test('an archive that must not be extracted aborts the run', async (t) => {
   const caller = await callService(t);
   for (const [what, archiveType, archive] of unsafe) {
     const runId = await caller.start(archive, { archiveType });

@@ -144,7 +144,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
           const savedAt = each.failure === undefined ? (last.savedAt ?? 'never') : undefined;
           return { ...each, shown: toTool(shown), absent: toTool(absent), savedAt };
         }),
-        location: (findings) => locateNow(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
+        locate: (findings) => locateShown(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
       };
     },
     runs: readRunsOfFolder,
@@ -158,18 +158,18 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
   };
 }
 
-async function locateNow(
+async function locateShown(
   findings: readonly ToolFinding[],
   loaded: readonly LastRun[],
   folders: ReadonlySet<string>,
   runs: Pick<RunStore, 'get' | 'folderOf'>,
   calls: FolderCalls,
-): ReturnType<ToolFindings['location']> {
+): ReturnType<ToolFindings['locate']> {
   const wanted = new Set(findings.flatMap(({ finding }) => finding.locations));
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
   const isWanted = (location: Location): boolean => wanted.has(location);
-  const placing = { runs, mappings: {}, texts: () => noTexts, follow, isWanted, calls };
-  const located = await Promise.all(loaded.map((each) => locate(each, placing)));
+  const options = { runs, mappings: {}, texts: () => noTexts, follow, isWanted, calls };
+  const located = await Promise.all(loaded.map((each) => locate(each, options)));
   const there = new Map(located.flatMap(({ locations }) => [...locations]));
   const shown = findings.map((each) => ({
     ...each,

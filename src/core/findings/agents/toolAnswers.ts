@@ -98,7 +98,7 @@ function toJson(answer: object, limits: Limits = cuts[0]): string {
 
 export interface ToolFindings {
   readonly runs: readonly ToolRun[];
-  readonly location: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
+  readonly locate: (findings: readonly ToolFinding[]) => Promise<readonly ToolFinding[]>;
 }
 
 export interface ToolSource {
@@ -120,9 +120,9 @@ export function readingTools({ findings, runs, withDetails, confirmationsOf, bra
     },
     getFinding: async (input: unknown) => {
       const { finding } = readInput(toolInputs.getFinding, input);
-      const { runs: shownRuns, location } = await findings();
+      const { runs: shownRuns, locate } = await findings();
       const found = findNamed(allOf(shownRuns), finding);
-      const [located = found] = await location([found]);
+      const [located = found] = await locate([found]);
       const [shown] = await withDetails([located]);
       return answerText(getFinding(shown, await confirmationsOf(shown)));
     },
@@ -153,7 +153,7 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
  * always.
  */
 export async function listFindings(
-  { runs, location }: ToolFindings,
+  { runs, locate }: ToolFindings,
   {
     minimumSeverity = 'none',
     path,
@@ -173,7 +173,7 @@ export async function listFindings(
   const listed = fitting
     .filter((shown) => changeOf === undefined || !isHiddenBy(changeOf(shown)))
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
-  const located = await location(listed.slice(offset, offset + limit));
+  const located = await locate(listed.slice(offset, offset + limit));
   const answer = {
     // Shows whether an empty list means that there are no findings, or that none were read.
     runs: runs.map(({ run, failure, shown, savedAt }) => ({

@@ -1,4 +1,4 @@
-import { placeCentral, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
+import { putOffsets, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
 import { hasAllFindings } from '../chooseRun.ts';
 import { type ShownRun, toTriageSubjects } from '../shownFinding.ts';
 import { formatLine } from '../triage/book.ts';
@@ -44,6 +44,6 @@ export function zipBundle(files: readonly BundleFile[]): Buffer {
   for (const { path, content } of files) zip.add({ path, mode }, content);
   const segment = zip.take();
   if (segment === undefined) throw new Error('A bundle has files');
-  const central = placeCentral(segment.central, segment.offsets, 0);
+  const central = putOffsets(segment.central, segment.offsets, 0);
   return Buffer.concat([segment.data, central, zipEnd(files.length, segment.data.length, central.length)]);
 }

@@ -62,7 +62,7 @@ async function followFile(
   if (uploaded === undefined) return asReported(each, { isChanged: file.uploaded !== undefined });
   const [before, after] = [splitLines(uploaded), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
-  const locateNow = followLines(before, after);
+  const follow = followLines(before, after);
   const location = ({
     startLine,
     endLine = startLine,
@@ -71,7 +71,7 @@ async function followFile(
   }: Location): CurrentLocations['locations'][number] => {
     if (startLine === undefined || endLine === undefined || startLine > before.length)
       return { drift: 'unknown' };
-    const now = locateNow({ startLine, endLine });
+    const now = follow({ startLine, endLine });
     const isAsBefore =
       before[startLine - 1] === after[now.startLine - 1] && before[endLine - 1] === after[now.endLine - 1];
     return { ...now, ...(isAsBefore && { startColumn, endColumn }) };

@@ -72,7 +72,7 @@ function keyOfFile([location, uploaded]: LocationAsUploaded): UploadedFile | str
 }
 
 /** The file is where it was when it was uploaded. */
-export function locatedAsSent(uploaded: UploadedFile): LocatedFile {
+export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
   const { target, folder, path } = uploaded;
   return { file: join(folder, ...path.split('/')), folder, target, path, uploaded };
 }
@@ -164,7 +164,7 @@ export async function locateFindings(
   );
   const toFollow: LocationsOfFile[] = [];
   const find = async ({ run, folders, named, locations: reported, locate }: FileToFind): Promise<void> => {
-    const uploaded = named && locatedAsSent(named);
+    const uploaded = named && locatedAsUploaded(named);
     const file = uploaded && (await isAsUploaded(uploaded)) ? uploaded : await locate();
     if (file !== undefined) {
       const found = { run, file, locations: reported };

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Target } from '../../run/state/run.ts';
-import { isUsableName } from '../../upload/sourceFile.ts';
+import { isUsableName } from '../../paths.ts';
 import { type FolderCalls, lazily } from '../../yieldingWork.ts';
 import type { Location } from '../finding.ts';
 import { type PathMapping, visitMapped } from './mappings.ts';

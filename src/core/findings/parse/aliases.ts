@@ -90,7 +90,7 @@ export interface LocationSource {
 /** Only an array counts. An array under another name of a file has the keys of a path. */
 export const FILE_LIST: LocationSource = { strings: 'files', paths: keyPaths('file') };
 
-export const MAIN_PLACES: readonly LocationSource[] = [
+export const MAIN_LOCATIONS: readonly LocationSource[] = [
   {
     strings: 'locations',
     paths: keyPaths('locations location affected_locations code_locations occurrences code_snippets'),
@@ -99,7 +99,7 @@ export const MAIN_PLACES: readonly LocationSource[] = [
 ];
 
 /** These locations explain the finding. */
-export const OTHER_PLACES: readonly LocationSource[] = [
+export const OTHER_LOCATIONS: readonly LocationSource[] = [
   { strings: 'flow', role: 'evidence', paths: keyPaths('evidence code_evidence') },
   { strings: 'flow', role: 'source', paths: keyPaths('source') },
   { strings: 'flow', role: 'sink', paths: keyPaths('sink') },
@@ -108,7 +108,7 @@ export const OTHER_PLACES: readonly LocationSource[] = [
 ];
 
 /** These have the location itself, or several. */
-export const PLACE_CONTAINERS = keyPaths(
+export const LOCATION_CONTAINERS = keyPaths(
   'physical_location location locations thread_flows steps nodes occurrences',
 );
 
@@ -137,8 +137,8 @@ export const END_COLUMN = keyPaths('end_column region.end_column');
 
 /** `lines` is code only if it is text. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');
-export const PLACE_LABEL = keyPaths('label message description rationale explanation note reason');
-export const PLACE_ROLE = keyPaths('role');
+export const LOCATION_LABEL = keyPaths('label message description rationale explanation note reason');
+export const LOCATION_ROLE = keyPaths('role');
 
 export const TARGET_INDEX = keyPaths('target_index archive_index target');
 

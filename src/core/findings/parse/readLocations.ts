@@ -1,5 +1,5 @@
 import * as aliases from './aliases.ts';
-import { type Location, PLACE_ROLES, type LocationRole } from '../finding.ts';
+import { type Location, LOCATION_ROLES, type LocationRole } from '../finding.ts';
 import { type Fields, fieldsOf, firstHit, hitsAt, isObject } from '../../json.ts';
 import { type Lines, looksLikePath, ordered, splitPath, toCount, toLineRange } from './pathText.ts';
 import { toFreeText, toSnippet } from './freeText.ts';
@@ -22,10 +22,10 @@ export function readLocations(finding: Fields): readonly Location[] {
   const draft = readDraft(finding);
   const { path, targetIndex } = draft;
   const sources = Array.isArray(finding.get('file'))
-    ? [aliases.FILE_LIST, ...aliases.MAIN_PLACES]
-    : aliases.MAIN_PLACES;
+    ? [aliases.FILE_LIST, ...aliases.MAIN_LOCATIONS]
+    : aliases.MAIN_LOCATIONS;
   const listed = locationsUnder(finding, sources, { path, targetIndex }, 0);
-  return [...withOwnFields(listed, draft), ...locationsUnder(finding, aliases.OTHER_PLACES, {}, 0)];
+  return [...withOwnFields(listed, draft), ...locationsUnder(finding, aliases.OTHER_LOCATIONS, {}, 0)];
 }
 
 function withOwnFields(listed: readonly Location[], draft: Draft, pathAround?: string): readonly Location[] {
@@ -86,12 +86,18 @@ function locationsIn(
   const object = fieldsOf(value);
   const draft = readDraft(object);
   const toLabel = (text: unknown): string => clip(toFreeText(text), maxLabelLength);
-  const label = firstHit(object, aliases.PLACE_LABEL, (text) => toLabel(text) || undefined) ?? around.label;
+  const label =
+    firstHit(object, aliases.LOCATION_LABEL, (text) => toLabel(text) || undefined) ?? around.label;
   const targetIndex = draft.targetIndex ?? around.targetIndex;
   const inside = { path: draft.path ?? around.path, label, targetIndex };
-  const listed = locationsUnder(object, [{ ...source, paths: aliases.PLACE_CONTAINERS }], inside, depth + 1);
-  const toRole = (text: unknown): LocationRole | undefined => PLACE_ROLES.find((role) => role === text);
-  const role = firstHit(object, aliases.PLACE_ROLE, toRole) ?? source.role;
+  const listed = locationsUnder(
+    object,
+    [{ ...source, paths: aliases.LOCATION_CONTAINERS }],
+    inside,
+    depth + 1,
+  );
+  const toRole = (text: unknown): LocationRole | undefined => LOCATION_ROLES.find((role) => role === text);
+  const role = firstHit(object, aliases.LOCATION_ROLE, toRole) ?? source.role;
   return withOwnFields(listed, { ...draft, label, targetIndex, role }, around.path);
 }
 

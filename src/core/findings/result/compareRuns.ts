@@ -48,8 +48,8 @@ export async function compareFindings(
   const findings = named.map((finding): ResultFinding => {
     const same = namesOf(finding).flatMap((name) => byName.get(name) ?? [])[0];
     if (same === undefined) return { ...finding, verdict: hasBaseline ? 'new' : undefined };
-    const firstSeen = wasReported.has(same) ? same.firstSeen : createdAt;
-    return { ...finding, verdict: reportedVerdict(finding, same, run), firstSeen };
+    const statusSince = wasReported.has(same) ? same.statusSince : createdAt;
+    return { ...finding, verdict: reportedVerdict(finding, same, run), statusSince };
   });
   const reported = allNamesOf(findings);
   const canMiss = absenceCounts(run);
@@ -59,15 +59,15 @@ export async function compareFindings(
       absent.set(finding.name, {
         ...finding,
         verdict: canMiss ? absenceOf(finding, run) : undefined,
-        firstSeen: wasReported.has(finding) ? createdAt : finding.firstSeen,
+        statusSince: wasReported.has(finding) ? createdAt : finding.statusSince,
         missed: isComplete(run) || finding.missed,
       });
   // An earlier findings file of the run had these.
   for (const finding of former.findings)
     if (!reported.has(finding.name) && isUnknown(finding))
-      absent.set(finding.name, { ...finding, verdict: undefined, firstSeen: createdAt });
+      absent.set(finding.name, { ...finding, verdict: undefined, statusSince: createdAt });
   // Of those that no run has reported for longest, some may not be listed.
-  return { findings, absent: [...absent.values()].sort((one, other) => other.firstSeen - one.firstSeen) };
+  return { findings, absent: [...absent.values()].sort((one, other) => other.statusSince - one.statusSince) };
 }
 
 /** The first of several pairs names a finding, and each name is given once. */

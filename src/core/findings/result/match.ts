@@ -48,7 +48,7 @@ interface Candidate {
   /** The lines of its main location in the later run's text. */
   lines?: DriftedRange;
   /** Follows lines from the later run's text to that of its own. */
-  toOwn?: Follow;
+  toOwn?: FollowRange;
   /**
    * An earlier finding's file is not uploaded any more, and one with this path was not uploaded
    * with it.
@@ -201,9 +201,9 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
   const found = new Map<string, Candidate[]>();
   for (const each of candidates)
     for (const key of new Set(keysOf(each))) {
-      const byFingerprint = found.get(key);
-      if (byFingerprint === undefined) found.set(key, [each]);
-      else byFingerprint.push(each);
+      const sameKey = found.get(key);
+      if (sameKey === undefined) found.set(key, [each]);
+      else sameKey.push(each);
     }
   return found;
 }
@@ -213,10 +213,9 @@ const maxOnLines = 1_000;
 
 function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingRule): Generator<Candidate> {
   for (const key of keysOf(one)) {
-    const byFingerprint = others.get(key) ?? [];
-    if (fits === undefined) yield* byFingerprint;
-    else if (byFingerprint.length <= maxOnLines)
-      for (const other of byFingerprint) if (fits(one, other)) yield other;
+    const sameKey = others.get(key) ?? [];
+    if (fits === undefined) yield* sameKey;
+    else if (sameKey.length <= maxOnLines) for (const other of sameKey) if (fits(one, other)) yield other;
   }
 }
 
@@ -259,11 +258,11 @@ async function readLines(
   }
 }
 
-type Follow = ReturnType<typeof followLines>;
-type Both = Readonly<Record<'toLater' | 'toOwn', Follow>>;
+type FollowRange = ReturnType<typeof followLines>;
+type Both = Readonly<Record<'toLater' | 'toOwn', FollowRange>>;
 
 function allAre(drift: Drift): Both {
-  const follow: Follow = (range) => ({ ...range, drift });
+  const follow: FollowRange = (range) => ({ ...range, drift });
   return { toLater: follow, toOwn: follow };
 }
 

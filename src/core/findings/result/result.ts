@@ -58,7 +58,7 @@ export interface ResultFinding extends Named {
   /** Undefined where earlier runs say nothing, or where this run could not report it. */
   readonly verdict?: Verdict | undefined;
   /** `createdAt` of the run since which it is reported, or not reported, without a gap. */
-  readonly firstSeen: number;
+  readonly statusSince: number;
   /** A complete run of its folder did not report it. */
   readonly missed?: true | undefined;
 }
@@ -67,7 +67,7 @@ export interface ResultFinding extends Named {
  * Raised whenever results would come out differently: saved ones are then worked out again, with
  * their names and evidence.
  */
-export const resultFormat = 11;
+export const resultFormat = 12;
 
 const cutSchema = z.object({ shown: z.number(), total: z.number() });
 

@@ -167,7 +167,7 @@ function toOwn(
       typeof each === 'object' ? { ...each, isOnlyCopy: isOnlyCopy(each) } : undefined,
     ),
     quotes: finding.locations.map((_, at) => quoteKeyOf(reported.locations[at]?.snippet)),
-    firstSeen: run.createdAt,
+    statusSince: run.createdAt,
   };
 }
 

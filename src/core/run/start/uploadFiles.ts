@@ -7,7 +7,7 @@ import type { Clock, OnBytes } from '../../ports.ts';
 import type { RunEvent } from '../state/advance.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
 import type { RunDeps, StartDeps } from '../steps/step.ts';
-import { removeFile } from '../steps/removeUploads.ts';
+import { removeFile } from '../steps/sendRemovals.ts';
 
 /**
  * An upload URL with less time left, or with less than half of a shorter validity, is replaced

@@ -65,7 +65,7 @@ export type RunEvent = { readonly at: number } & (
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
 /** After EXITED without an outcome for so long, no outcome is expected. */
-const maxEmptyMs = 30 * 60 * 1000;
+const maxWithoutOutcomeMs = 30 * 60 * 1000;
 
 /**
  * Returns the next state of a run, or the same object if the event doesn't belong to the state.
@@ -188,7 +188,7 @@ function answered(
     const times = { dispatchedAt, exitedAt: at, ranAt, cancelAskedAt: cancelAt };
     return { ...shared(run), state: 'collecting', runId, exit, ...times };
   }
-  if (withoutOutcomeMs < maxEmptyMs) {
+  if (withoutOutcomeMs < maxWithoutOutcomeMs) {
     const unknown = status === 'RUNNING' || status === 'EXITED' ? undefined : status;
     return { ...run, lastAnswerAt: at, trouble: undefined, retryAt: undefined, status: unknown };
   }

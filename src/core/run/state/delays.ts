@@ -65,7 +65,7 @@ export class Delays {
     if (this.#isRefused && !isRefused) this.#dueAt.delete(step);
     this.#isRefused = isRefused;
     const isOfService = isCheck(step) || step === 'removeUploads';
-    if (isOfService && this.#isQuiet(run)) return false;
+    if (isOfService && this.#isPaused(run)) return false;
     return this.#clock.monotonic() >= (this.#dueAt.get(step) ?? -Infinity);
   }
 
@@ -143,7 +143,7 @@ export class Delays {
     return Math.max(this.#clock.now() - wall, this.#clock.monotonic() - monotonic);
   }
 
-  #isQuiet(run: Run): boolean {
+  #isPaused(run: Run): boolean {
     if (run.retryAt !== undefined && run.retryAt !== this.#pause.retryAt) this.#pauseUntil(run.retryAt);
     const { retryAt, until } = this.#pause;
     return this.#clock.monotonic() < until && this.#clock.now() < retryAt;

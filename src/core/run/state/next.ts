@@ -14,7 +14,7 @@ type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 /** `record` changes only the journal. */
 export type Next =
   | { readonly step: 'poll'; readonly run: RunIn<'running' | 'cancelling'> }
-  | { readonly step: 'download' | 'workOut'; readonly run: RunIn<'collecting'> }
+  | { readonly step: 'download' | 'saveResult'; readonly run: RunIn<'collecting'> }
   | { readonly step: 'announce' | 'removeArchives' | 'removeUploads'; readonly run: Run }
   | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> };
 
@@ -36,7 +36,7 @@ export function next(run: Run, given: Circumstances): readonly Next[] {
     case 'cancelling':
       return [{ step: 'poll', run }];
     case 'collecting':
-      return [{ step: isDownloaded(run) ? 'workOut' : 'download', run }];
+      return [{ step: isDownloaded(run) ? 'saveResult' : 'download', run }];
     case 'succeeded':
     case 'aborted':
     case 'cancelled':

@@ -21,12 +21,12 @@ export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Pr
 /** Undefined if the findings of an ended run could not be computed. A later window tries again. */
 export async function saveRecord(
   run: Run,
-  { clock, log, workOut: work }: RunDeps,
+  { clock, log, saveResult }: RunDeps,
   signal: AbortSignal,
 ): Promise<EventOf<'recordSaved'> | undefined> {
   const ended = new AbortController();
   try {
-    const saving = Promise.resolve(work?.(run, AbortSignal.any([signal, ended.signal])));
+    const saving = Promise.resolve(saveResult?.(run, AbortSignal.any([signal, ended.signal])));
     await answerOf(saving, 'findings', { clock, maxMs: maxWorkOutMs });
     return { type: 'recordSaved', at: clock.now() };
   } catch (error) {

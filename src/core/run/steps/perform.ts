@@ -3,7 +3,7 @@ import type { Next } from '../state/next.ts';
 import { downloadArtifacts } from './downloadArtifacts.ts';
 import { announce, removeArchives, recordResult } from './endRun.ts';
 import { poll } from './poll.ts';
-import { removeUploads } from './removeUploads.ts';
+import { sendRemovals } from './sendRemovals.ts';
 import type { StepDeps } from './step.ts';
 
 export async function perform(ready: Next, deps: StepDeps): Promise<RunEvent | undefined> {
@@ -15,13 +15,13 @@ export async function perform(ready: Next, deps: StepDeps): Promise<RunEvent | u
       return poll(ready.run, deps);
     case 'download':
       return downloadArtifacts(ready.run, deps);
-    case 'workOut':
+    case 'saveResult':
       return recordResult(ready.run, deps);
     case 'announce':
       return announce(ready.run, deps);
     case 'removeArchives':
       return removeArchives(ready.run, deps);
     case 'removeUploads':
-      return removeUploads(ready.run, deps.deleteSourceAfterRun(), deps, deps.signal);
+      return sendRemovals(ready.run, deps.deleteSourceAfterRun(), deps, deps.signal);
   }
 }

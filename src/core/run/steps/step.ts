@@ -26,7 +26,7 @@ export interface RunDeps {
    * Computes the findings of an ended run while its archives are here. Resolves also if that can
    * never succeed; throws if a later attempt may.
    */
-  readonly workOut?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
+  readonly saveResult?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Asks VS Code's workbench anything. Without a response, this window drives no run. */
   readonly askWorkbench?: (() => PromiseLike<unknown>) | undefined;
   readonly notes?: Pick<RunNotes, 'keep' | 'runIdFor'> | undefined;

@@ -1,12 +1,6 @@
 import { createHash, hash } from 'node:crypto';
-import {
-  isUnchanged,
-  isUsableName,
-  type Omission,
-  readSource,
-  readAt,
-  type SourceFile,
-} from '../sourceFile.ts';
+import { isUsableName } from '../../paths.ts';
+import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 import type { SelectedFile } from '../select/selection.ts';
 
 /*

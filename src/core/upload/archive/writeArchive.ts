@@ -16,7 +16,7 @@ import {
   toPackedPaths,
 } from './packing.ts';
 import { combineCrc32, tarGzEnd, tarGzStart } from './tarGz.ts';
-import { placeCentral, zipEnd } from './zip.ts';
+import { putOffsets, zipEnd } from './zip.ts';
 
 export interface ArchiveOptions {
   /** Absolute and free of links (`Selection.root`). */
@@ -148,7 +148,7 @@ export class ArchiveWriter {
     else {
       const directory = this.#state.position;
       for (const { central, offsets, start } of this.#central)
-        await this.#write(placeCentral(central, offsets, start));
+        await this.#write(putOffsets(central, offsets, start));
       await this.#write(zipEnd(this.manifest.length, directory, this.#state.position - directory));
     }
     return { bytes: this.#state.position, sha256: this.#state.sha256.digest('hex') };

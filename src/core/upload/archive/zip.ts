@@ -188,7 +188,7 @@ function sizesExtra(values: readonly number[]): Buffer {
  * Changes the records in place unless one grows. `offsets` count from `start`, where their task
  * begins.
  */
-export function placeCentral(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
+export function putOffsets(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
   const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const pieces: Buffer[] = [];
   let from = 0;

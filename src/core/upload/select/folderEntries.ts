@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { toGitBytes } from '../ignore/pattern.ts';
-import { isUsableName } from '../sourceFile.ts';
+import { isUsableName } from '../../paths.ts';
 import type { Reason } from './selection.ts';
 
 export interface FolderEntry {

@@ -21,7 +21,8 @@ import {
 } from '../ignore/ruleLayers.ts';
 import { TrackedFiles } from '../ignore/trackedFiles.ts';
 import { answerOf, type FolderCalls, inSlices } from '../../yieldingWork.ts';
-import { isRealPath, isLfsPointer, isUsableName } from '../sourceFile.ts';
+import { isRealPath, isUsableName } from '../../paths.ts';
+import { isLfsPointer } from '../sourceFile.ts';
 import { type FolderEntry, listFolder, reasonByType } from './folderEntries.ts';
 import type { Excluded, Reason, SelectedFile, Selection } from './selection.ts';
 

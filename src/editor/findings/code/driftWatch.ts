@@ -8,7 +8,7 @@ const gatherMs = 100;
 const restMs = 300;
 
 interface Deps {
-  readonly findings: Pick<FindingStore, 'shownRuns' | 'onDidChange' | 'rePlace'>;
+  readonly findings: Pick<FindingStore, 'shownRuns' | 'onDidChange' | 'locateAgain'>;
   readonly branch: { reread(changed: ReadonlySet<string>): void };
   readonly clock: Clock;
   readonly log: Logger;
@@ -21,7 +21,7 @@ export function watchDrift(deps: Deps): vscode.Disposable {
     if (findings.shownRuns().length > 0) {
       if (watches !== undefined) return;
       watches = vscode.Disposable.from(watchDisk(deps), watchDocuments(deps));
-      inBackground(findings.rePlace(openFiles()), deps.log);
+      inBackground(findings.locateAgain(openFiles()), deps.log);
     } else {
       watches?.dispose();
       watches = undefined;
@@ -45,7 +45,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
   let editedAt = 0;
   let isWaiting = false;
   let isDisposed = false;
-  const rePlaceAfterRest = async (): Promise<void> => {
+  const locateAfterRest = async (): Promise<void> => {
     try {
       while (edited.size > 0) {
         for (let leftMs = restMs; leftMs > 0; leftMs = editedAt + restMs - clock.monotonic())
@@ -54,7 +54,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
         const files = new Set(edited);
         edited.clear();
         branch.reread(files);
-        await findings.rePlace(files);
+        await findings.locateAgain(files);
       }
     } finally {
       isWaiting = false;
@@ -64,7 +64,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
     if (uri.scheme !== 'file') return;
     edited.add(uri.fsPath);
     editedAt = clock.monotonic();
-    if (!isWaiting) inBackground(rePlaceAfterRest(), log);
+    if (!isWaiting) inBackground(locateAfterRest(), log);
     isWaiting = true;
   };
   return vscode.Disposable.from(
@@ -85,7 +85,7 @@ function watchDisk({ findings, branch, log }: Deps): vscode.Disposable {
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {
     timer = undefined;
-    inBackground(findings.rePlace(new Set(changed), new Set(createdOrDeleted)), log);
+    inBackground(findings.locateAgain(new Set(changed), new Set(createdOrDeleted)), log);
     branch.reread(new Set([...changed, ...createdOrDeleted]));
     changed.clear();
     createdOrDeleted.clear();

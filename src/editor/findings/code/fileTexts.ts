@@ -12,10 +12,9 @@ import {
   readUnchanged,
   type UploadedFile,
 } from '../../../core/findings/location/uploadedFiles.ts';
-import { isSamePath, pathKey } from '../../../core/paths.ts';
+import { isSamePath, isUsableName, pathKey } from '../../../core/paths.ts';
 import type { RunStore } from '../../../core/run/disk/runStore.ts';
 import type { Run, Target } from '../../../core/run/state/run.ts';
-import { isUsableName } from '../../../core/upload/sourceFile.ts';
 import type { FolderCalls } from '../../../core/yieldingWork.ts';
 import { answerOfGit, type GitRepository, repositoryOf } from '../../folders.ts';
 import { commitLabel } from '../../runs/runLabels.ts';

@@ -31,7 +31,7 @@ export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 
   };
 }
 
-export function locateNow(
+export function currentLocationOf(
   location: ShownLocation,
   linked: ShownFinding,
   current: ShownFinding | undefined,

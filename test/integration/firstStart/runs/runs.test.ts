@@ -69,7 +69,7 @@ describe('runs that have ended', () => {
     await setUserSettings({ 'whitebox.notifications.level': level });
     const { shown } = watchMessages();
     const event = new vscode.EventEmitter<Run>();
-    const tracker = partly<RunTracker>({ onDidEnd: event.event, onDidFailToKeep: () => event });
+    const tracker = partly<RunTracker>({ onDidEnd: event.event, onDidFailToSave: () => event });
     const findings = storeOfFindings([], { read: () => Promise.resolve({ shown: [], ...read }) });
     const notices = showNotifications({ tracker, findings, log: silent });
     for (const run of runs) event.fire(run);

@@ -58,7 +58,7 @@ test('the skill has the name of its folder, names exactly the existing tools, an
 test('skill and tool descriptions name only what the tools take or return, and their schemas fit names of findings', async () => {
   const { run, shown } = sourceOf([{ title: 'Bad', file: 'a.js', line: 1 }]);
   const runs = [{ run: { ...run, targets: [{ ...run.targets[0]!, coverage }] }, shown }];
-  const list = await listFindings({ runs, location: (some) => Promise.resolve(some) }, {}, () => 'changed');
+  const list = await listFindings({ runs, locate: (some) => Promise.resolve(some) }, {}, () => 'changed');
   const [, finding = ''] = /"finding":"([^"]+)"/.exec(JSON.stringify(list)) ?? [];
   const patterns = contributes.languageModelTools.flatMap(
     ({ inputSchema }) => inputSchema.properties.finding?.pattern ?? [],

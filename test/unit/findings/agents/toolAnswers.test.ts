@@ -56,7 +56,7 @@ async function list(
   runs: ToolFindings['runs'],
   input: Parameters<typeof listFindings>[1] = {},
 ): Promise<Listed> {
-  return inJson(await listFindings({ runs, location: (some) => Promise.resolve(some) }, input)) as Listed;
+  return inJson(await listFindings({ runs, locate: (some) => Promise.resolve(some) }, input)) as Listed;
 }
 
 async function titles(...given: Parameters<typeof list>): Promise<readonly unknown[]> {
@@ -147,7 +147,7 @@ describe('tool answers', () => {
     const changes: readonly BranchChange[] = ['unknown', 'changed', 'unchanged', 'noFile'];
     const ask = async (state: ComparedBranch): Promise<Listed> => {
       const { listFindings: listed } = readingTools({
-        findings: () => ({ runs: [source], location: (some) => Promise.resolve(some) }),
+        findings: () => ({ runs: [source], locate: (some) => Promise.resolve(some) }),
         runs: () => ({ runs: [], unread: 0 }),
         withDetails: ([shown]) => Promise.resolve([{ ...invent(), ...shown }]),
         confirmationsOf: () => Promise.resolve([]),

@@ -39,7 +39,7 @@ test('insertions above are followed at once, saved or not, and undone', async (t
   await edit(file, undefined);
   assert.equal(seen(), 'moved 4');
   await writeFile(file, code);
-  await store.rePlace(new Set([file]));
+  await store.locateAgain(new Set([file]));
   assert.equal(seen(), 'same 3');
 });
 
@@ -107,7 +107,7 @@ test('without the uploaded text, findings keep their reported lines, and no stat
   const { store, edit, file, seen } = await openShop(t, { file: 'a.js', line: 2 }, false);
   const other = path.join(path.dirname(file), 'a.js');
   await writeFile(other, `${above}one\ntwo\nthree\n`);
-  await store.rePlace(new Set([other]));
+  await store.locateAgain(new Set([other]));
   assert.equal(seen(), 'unknown 2');
   await edit(other, 'two\nthree\n');
   assert.equal(seen(), 'unknown 2');
@@ -131,10 +131,10 @@ test('F74 a file that changed since it was uploaded is counted, saved or not, co
   assert.equal(changed(), 0);
   await edit(file, undefined);
   await writeFile(file, code.replaceAll('\n', '\r\n'));
-  await store.rePlace(new Set([file]));
+  await store.locateAgain(new Set([file]));
   assert.equal(changed(), 0, 'line ends are git’s');
   await writeFile(file, above + code);
-  await store.rePlace(new Set([file]));
+  await store.locateAgain(new Set([file]));
   assert.equal(changed(), 1);
 
   await rm(path.join(runs.folderOf(run.id), 'source'), { recursive: true });
@@ -143,7 +143,7 @@ test('F74 a file that changed since it was uploaded is counted, saved or not, co
   assert.equal(changed(), 1);
   assert.equal(seen(), 'unknown 3', 'where its code is now, nobody knows');
   await writeFile(file, code);
-  await store.rePlace(new Set([file]));
+  await store.locateAgain(new Set([file]));
   assert.equal(changed(), 0);
   assert.equal(seen(), 'same 3');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type ExportRequest, exportRun } from '../../../../src/core/findings/importExport/exportRun.ts';
-import { PLACE_ROLES, type ReportedFinding } from '../../../../src/core/findings/finding.ts';
+import { LOCATION_ROLES, type ReportedFinding } from '../../../../src/core/findings/finding.ts';
 import type { DetailedFinding, DetailedRun } from '../../../../src/core/findings/shownFinding.ts';
 import { findingMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { writeDetails } from '../../../../src/core/findings/result/resultFile.ts';
@@ -13,7 +13,7 @@ import { shopRun, shownOf, tool, words } from './exportingFindings.ts';
 const secretWorkerFile = fileURLToPath(
   new URL('../../../../src/core/upload/secrets/secretWorker.ts', import.meta.url),
 );
-const steps = PLACE_ROLES.map((role) => {
+const steps = LOCATION_ROLES.map((role) => {
   return { path: `src/${role}.js`, startLine: 3, snippet: role, label: role, role };
 });
 const kinds = ['details', 'impact', 'evidence', 'reproductionSteps', 'recommendation', 'other'] as const;

@@ -226,7 +226,7 @@ describe('CODEOWNERS', () => {
     const seen = () => [fixture.store.all()[0]?.owners, fixture.store.shownRuns()[0]?.ownersGaps];
     assert.deepEqual(seen(), [['@ana'], [{ file, lines: [2] }]]);
     await writeFile(file, 'a.js @ben');
-    await fixture.store.rePlace(new Set([file]));
+    await fixture.store.locateAgain(new Set([file]));
     assert.deepEqual(seen(), [['@ben'], []]);
   });
 });

@@ -66,7 +66,7 @@ test(
     assert.deepEqual(['here', 'share'].map(driftsIn), [new Set(['same']), new Set(['unknown'])]);
     const [edited, unread] = ['here', 'share'].map((folder) => path.join(fixture.root, folder, '0.js'));
     await writeFile(edited!, '// new\none\ntwo\nthree\n');
-    await store.rePlace(new Set([edited!, unread!]));
+    await store.locateAgain(new Set([edited!, unread!]));
     assert.deepEqual(['here', 'share'].map(driftsIn), [new Set(['moved', 'same']), new Set(['unknown'])]);
 
     share.answers(true);

@@ -20,10 +20,10 @@ test('the code of a deleted file is gone until it is back, also while the file i
   const file = path.join(fixture.root, 'shop', 'a.js');
   const location = () => fixture.store.all()[0]?.locations[0];
   await rm(file);
-  await fixture.store.rePlace(new Set([file]));
+  await fixture.store.locateAgain(new Set([file]));
   assert.deepEqual([location()?.drift, location()?.startLine], ['gone', undefined]);
   await writeFile(file, 'one\ntwo\nthree\n');
-  await fixture.store.rePlace(new Set([file]));
+  await fixture.store.locateAgain(new Set([file]));
   assert.equal(location()?.startLine, 2);
 });
 
@@ -53,7 +53,7 @@ test('F201 findings in a folder that does not answer are as reported, and it get
       uploadedPath: '',
       uploaded,
       quotes: [],
-      firstSeen: 1,
+      statusSince: 1,
     };
   });
   const calls = new FolderCalls(silent);
@@ -100,7 +100,7 @@ test('F201 a folder that does not answer is unread, other folders are not, and i
   const answerLater = fixture.silence('shop');
   const file = path.join(root, 'shop', 'b.js');
   await writeFile(file, 'code();\n');
-  await store.rePlace(new Set([file]));
+  await store.locateAgain(new Set([file]));
   assert.deepEqual([seen()[0], store.shownRuns()[0]?.unread?.length], [[2, 'moved'], 1]);
   answerLater();
   await store.load();
@@ -144,10 +144,10 @@ test('a file that has the name of missing ones makes no run be read again, where
   const { store, root } = fixture;
   await fixture.addRun(['shop'], finding('lost', { file: 'index.ts', line: 1 }));
   const before = store.all()[0]?.finding;
-  await store.rePlace(new Set(), new Set([path.join(root, 'shop', 'other', 'index.ts')]));
+  await store.locateAgain(new Set(), new Set([path.join(root, 'shop', 'other', 'index.ts')]));
   assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.locations.length], [true, 0]);
   const file = path.join(root, 'shop', 'index.ts');
   await writeFile(file, 'now();\n');
-  await store.rePlace(new Set(), new Set([file]));
+  await store.locateAgain(new Set(), new Set([file]));
   assert.deepEqual([store.all()[0]?.finding === before, store.all()[0]?.locations.length], [true, 1]);
 });

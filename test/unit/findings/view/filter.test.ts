@@ -55,7 +55,7 @@ const described: Invented = {
   at: { path: 'src/orders.js' },
 };
 const japanese = { title: 'ＳＱＬ　インジェクション', summary: 'ﾊﾟｽﾜｰﾄﾞが平文で保存されています。' };
-const [inFolder, byFingerprint] = [{ at: { path: 'src/deep/b.js' } }, { at: { path: 'src2/a.js' } }];
+const [inFolder, besideFolder] = [{ at: { path: 'src/deep/b.js' } }, { at: { path: 'src2/a.js' } }];
 const folders = ['/home/dev/shop/src/'];
 for (const [what, finding, kept, left] of [
   [
@@ -77,7 +77,7 @@ for (const [what, finding, kept, left] of [
     ['パスワート'],
   ],
   ['a folder keeps what is inside', inFolder, [{ folders }], [{ folders: [''] }]],
-  ['a folder does not keep names that start alike', byFingerprint, [{}], [{ folders }]],
+  ['a folder does not keep names that start alike', besideFolder, [{}], [{ folders }]],
   ['findings without a place are in no folder', {}, [{ folders: [''] }], [{ folders }]],
 ] satisfies readonly [string, Invented, readonly (string | Filter)[], readonly (string | Filter)[]][])
   test(what, () => {

@@ -40,7 +40,7 @@ const table: readonly Row[] = [
   ['cancelling', runOf.cancelling, ['poll']],
   ['collecting', runOf.collecting, ['download']],
   ['collecting, one artifact is here', changed(runOf.collecting, { artifacts: [here] }), ['download']],
-  ['collecting, all is here', changed(runOf.collecting, { artifacts: [here, missing] }), ['workOut']],
+  ['collecting, all is here', changed(runOf.collecting, { artifacts: [here, missing] }), ['saveResult']],
   // An ended run.
   ['succeeded', closed(), []],
   ['succeeded, not shown', closed({ noticeDue: true }), ['announce']],

@@ -35,7 +35,7 @@ describe('results of an ended run', () => {
 
   test('F67 that are missing here can be downloaded again, all together', async (t) => {
     const { fixture, window, id, runId } = await setUpRun(t, {
-      workOut: async (run) =>
+      saveResult: async (run) =>
         void worked.push([run.state, (await readdir(window.store.folderOf(id))).length]),
     });
     const worked: unknown[] = [];

@@ -10,7 +10,7 @@ import { toRecords } from '../../../../src/core/upload/archive/packing.ts';
 import {
   centralRecord,
   localHeader,
-  placeCentral,
+  putOffsets,
   zipEnd,
   zipSegments,
 } from '../../../../src/core/upload/archive/zip.ts';
@@ -117,7 +117,7 @@ test('F28 entries beyond 4 GiB are found', async (t) => {
   const local = entries.map((entry) => Buffer.concat([localHeader(entry), content]));
   const central = entries.map(centralRecord);
   const offsets = Float64Array.of(0, local[0]!.length);
-  const directory = placeCentral(Buffer.concat(central), offsets, start);
+  const directory = putOffsets(Buffer.concat(central), offsets, start);
   const directoryStart = start + local[0]!.length + local[1]!.length;
   const file = await open(at.to, 'wx');
   await file.write(

@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test';
 import type { AssessmentClient } from '../../../../src/core/api/client.ts';
 import { AssessmentError, type ErrorKind } from '../../../../src/core/errors.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
-import { removeFile, removeUploads } from '../../../../src/core/run/steps/removeUploads.ts';
+import { removeFile, sendRemovals } from '../../../../src/core/run/steps/sendRemovals.ts';
 import type { RunDeps } from '../../../../src/core/run/steps/step.ts';
 import type { RunIn, Target } from '../../../../src/core/run/state/run.ts';
 import { silent } from '../../../silentLog.ts';
@@ -143,7 +143,7 @@ describe('a file on the service', () => {
       return fileId === 'b' ? Promise.reject(new AssessmentError('rateLimited')) : Promise.resolve();
     };
     const client = { cancelUpload } as unknown as AssessmentClient;
-    const removing = removeUploads(run, true, {
+    const removing = sendRemovals(run, true, {
       store,
       clock,
       clientFor: () => client,

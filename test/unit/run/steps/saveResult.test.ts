@@ -13,7 +13,7 @@ describe('working out the findings', () => {
     const fixture = await setUpFixture(t);
     const seen: string[][] = [];
     const window = openWindow(t, fixture, {
-      workOut: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
+      saveResult: async (run) => void seen.push(await readdir(window.store.folderOf(run.id))),
     });
     const run = await window.start();
     assert.ok(run.state === 'running');
@@ -31,7 +31,7 @@ describe('working out the findings', () => {
     const clock = new VirtualClock();
     const slow = openWindow(t, fixture, {
       clock,
-      workOut: (_run, signal) =>
+      saveResult: (_run, signal) =>
         new Promise((_resolve, reject) => {
           begun[0].resolve(undefined);
           signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -41,7 +41,7 @@ describe('working out the findings', () => {
     await clock.passUntil(begun[0].promise, fixture.traffic);
     const done = Promise.withResolvers<undefined>();
     const next = openWindow(t, fixture, {
-      workOut: () => {
+      saveResult: () => {
         begun[1].resolve(undefined);
         return done.promise;
       },
@@ -58,7 +58,7 @@ describe('working out the findings', () => {
     assert.deepEqual([slow.ended.length, next.ended.length], [0, 1]);
   });
 
-  for (const [what, workOut] of [
+  for (const [what, saveResult] of [
     ['crashes', () => Promise.reject(new AssessmentError('workerCrashed'))],
     ['never ends', () => new Promise<never>(() => undefined)],
     ['finds no space', () => Promise.reject(Object.assign(new Error('invented'), { code: 'ENOSPC' }))],
@@ -68,9 +68,9 @@ describe('working out the findings', () => {
       let asked = 0;
       const failing = (): Promise<never> => {
         asked += 1;
-        return workOut();
+        return saveResult();
       };
-      const window = openWindow(t, fixture, { workOut: failing });
+      const window = openWindow(t, fixture, { saveResult: failing });
       const run = await window.start();
       assert.ok(run.state === 'running');
       await fixture.service.finishRun(run.runId);
@@ -81,7 +81,7 @@ describe('working out the findings', () => {
       assert.equal(asked, 2);
       const folder = window.store.folderOf(run.id);
       let here: string[] = [];
-      const next = openWindow(t, fixture, { workOut: async () => void (here = await readdir(folder)) });
+      const next = openWindow(t, fixture, { saveResult: async () => void (here = await readdir(folder)) });
       await fixture.passUntil(next.tracker.resume());
       assert.ok(here.includes('archive-0.tar.gz'));
       await next.until(run.id, (each) => each.archivesRemovedAt !== undefined);

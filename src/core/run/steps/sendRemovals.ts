@@ -8,7 +8,7 @@ import type { RunDeps } from './step.ts';
  * Removes the uploads of an ended run from the service (docs/api.md, section 4.1), and saves each
  * removal. Stops at the first failure. A file that is gone counts as removed.
  */
-export async function removeUploads(
+export async function sendRemovals(
   run: Run,
   deletesSource: boolean,
   { store, clientFor, clock }: RunDeps,

@@ -13,7 +13,7 @@ import { asJournaled } from '../sampleRuns.ts';
 async function startOnFullDisk(t: TestContext) {
   const { fixture, window } = await setUpWindow(t, { store: storeWithoutSpaceFor('dispatched', 3) });
   const failures: AssessmentError[] = [];
-  window.tracker.onDidFailToKeep(({ error }) => failures.push(error));
+  window.tracker.onDidFailToSave(({ error }) => failures.push(error));
   return { fixture, window, failures };
 }
 
@@ -58,7 +58,7 @@ for (const [what, rob] of robberies) {
       store: (root, deps) => new RobbedStore(rob, root, deps),
     });
     const failures: AssessmentError[] = [];
-    window.tracker.onDidFailToKeep(({ error }) => failures.push(error));
+    window.tracker.onDidFailToSave(({ error }) => failures.push(error));
     const run = await window.start();
     const [remote] = fixture.service.runs();
     assert.ok(run.state === 'running');
