@@ -175,7 +175,7 @@ function failed(run: Run, failure: Failure, at: number): Run {
   return run.state === 'preparing' || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
-/** Without an outcome, the run ends after `maxEmptyMs`. */
+/** Without an outcome, the run ends after `maxWithoutOutcomeMs`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
   { status, exit, withoutOutcomeMs = 0 }: EventOf<'answered'>,
