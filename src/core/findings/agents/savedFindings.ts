@@ -31,10 +31,10 @@ import { TriageStore } from '../triage/triageStore.ts';
 import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
-/*
- * Answers agents from disk, without VS Code: the results that it last saved of the runs that a
- * folder shows by default, and the decisions on this machine. Only the findings of an answer are
- * located. Writes nothing.
+/**
+ * Answers agents from disk, without VS Code. The results are those that VS Code last saved of the
+ * runs that a folder shows by default. Decisions are those of this machine. Only the findings of an
+ * answer are located. Writes nothing.
  */
 
 export interface SavedFolder {
@@ -49,7 +49,7 @@ interface Deps {
 }
 
 interface RunsOfFolder extends RunsOnDisk {
-  /** Those in the server's folder, as targets name them. */
+  /** Targets name these folders, which are in the server's folder. */
   readonly folders: ReadonlySet<string>;
 }
 
@@ -101,7 +101,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     const fileStamps = JSON.stringify([runs.map(({ id }) => id), await Promise.all(runs.flatMap(filesOf))]);
     if (cached?.fileStamps !== fileStamps) cached = { fileStamps, loaded: Promise.all(runs.map(readLast)) };
     const loaded = await cached.loaded;
-    // It may work at the next call.
+    // The next call may succeed.
     const isPassing = (kind = ''): boolean => ['storage', 'workerCrashed', 'notInTime'].includes(kind);
     if (loaded.some(({ failure }) => isPassing(failure?.kind))) {
       cached = undefined;
@@ -115,11 +115,12 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const { runs, folders } = await readRunsOfFolder();
       const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
       const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
-      // Not of the shared folder: only decisions in the books of this machine count.
+      // Only the books of this machine count, not the shared folder.
       const pathsFor = (each: string) => triagePathsOf(each, join(storage, 'triage'), false);
       const triage = new TriageStore({ ...deps, calls, pathsFor });
       await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
-      // Who worked out the result alone does not know the names that decisions are about.
+      // A result that was computed here, without earlier runs, lacks the names that decisions refer
+      // to.
       const lacksTriage = ({ savedAt }: Pick<LastRun, 'savedAt'>): boolean =>
         savedAt === undefined || triage.failures().length > 0;
       const unknown = new Set(loaded.filter(lacksTriage).flatMap(({ found }) => found));

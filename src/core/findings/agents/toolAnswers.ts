@@ -39,11 +39,10 @@ export const toolInputs = {
 
 const usualLimit = 50;
 /**
- * What agents take as one answer, about 25,000 tokens: a token is about three bytes, also of
- * Japanese.
+ * Agents take about 25,000 tokens as one answer. A token is about three bytes, also of Japanese.
  */
 const maxAnswerBytes = 75_000;
-/** Texts and lists then end with “…”; the next limits are used if an answer is too large. */
+/** Cut texts and lists end with “…”. If an answer is too large, the next limits are used. */
 const cuts = [
   { maxText: 8_000, maxItems: 100 },
   { maxText: 2_000, maxItems: 100 },
@@ -59,7 +58,7 @@ export interface ToolFinding extends ShownFinding {
 }
 
 export interface ToolRun extends ShownRun {
-  /** When VS Code saved what is known of it; undefined in VS Code, which knows the present. */
+  /** This is when VS Code saved the result. It is undefined in VS Code, which knows the present. */
   readonly savedAt?: number | 'never' | undefined;
 }
 
@@ -149,8 +148,8 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
 }
 
 /**
- * Worst first. Settled findings are listed only on request, and findings with an unknown decision
- * always.
+ * The worst comes first. Closed findings are listed only on request, findings with an unknown
+ * decision always.
  */
 export async function listFindings(
   { runs, locate }: ToolFindings,
@@ -175,7 +174,7 @@ export async function listFindings(
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
   const located = await locate(listed.slice(offset, offset + limit));
   const answer = {
-    // Shows whether an empty list means that there are no findings, or that none were read.
+    // An empty list may mean that there are no findings, or that none were read.
     runs: runs.map(({ run, failure, shown, savedAt }) => ({
       run: run.id,
       state: run.state,
@@ -185,9 +184,9 @@ export async function listFindings(
       summary: failure === undefined && shown.length === 0 ? zeroFindings(run, inEnglish) : undefined,
     })),
     total: listed.length,
-    // Nobody can say of these on which lines they are.
+    // Findings without a file can't be compared with the branch.
     withoutFile: changeOf && fitting.filter((shown) => changeOf(shown) === 'noFile').length,
-    // Of a file with too many findings, only the worst are read.
+    // If a file has too many findings, only the worst are read.
     notRead:
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
@@ -302,7 +301,7 @@ function toIso(time: number | undefined): string | undefined {
 function cut(value: unknown, limits: Limits): unknown {
   const { maxText, maxItems } = limits;
   if (typeof value === 'string') {
-    // Before it is written as JSON, which would not be JSON afterwards.
+    // The value is cut: cut JSON text would be invalid.
     const visible = visibleToAgents(clip(value, maxText));
     return value.length > maxText ? `${visible}…` : visible;
   }
@@ -314,7 +313,7 @@ function cut(value: unknown, limits: Limits): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cut(part, limits)]));
 }
 
-/** Marks untrusted text as data, between two lines that its author cannot guess. */
+/** Untrusted text is between two lines that its author cannot guess. */
 export function fenceData(text: string): string {
   const fence = `UNTRUSTED-DATA-${randomBytes(16).toString('hex')}`;
   const warning = [

@@ -7,7 +7,7 @@ import { bundleSchema } from './readContent.ts';
 
 const mode = 0o644;
 
-/** A decision may name files and a run of this machine. */
+/** On this machine, a decision may name files and a run. */
 const unbound = { sharedAs: undefined, from: undefined, onlyIn: undefined };
 
 export interface BundleFile {
@@ -15,7 +15,7 @@ export interface BundleFile {
   readonly content: Buffer;
 }
 
-/** The only source code in it is what findings quote. */
+/** Its only source code is what findings quote. */
 export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFile[]): readonly BundleFile[] {
   const facts = bundleSchema.parse({
     kind: 'whitebox-assessment-bundle',
@@ -23,12 +23,12 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
     run: { ...run, endedEarly: hasAllFindings(run) ? undefined : true },
   });
   const decisions = shown
-    // The findings file itself has what its tool decided.
+    // The findings file itself has its tool's decisions.
     .filter(({ triage }) => !isUndecided(triage) && triage.via !== 'tool')
     .flatMap((each) =>
       toTriageSubjects(each)
         .slice(0, 1)
-        // The decision itself may be about another findings file.
+        // The decision may be about another findings file.
         .map((subject) => ({ ...asDecided(each.triage), ...subject, ...unbound }))
         .map((entry) => `${formatLine(entry)}\n`),
     );

@@ -13,10 +13,10 @@ import { readAssessedLocations } from './sarif/assessedLocations.ts';
 import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/codeScanning.ts';
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
-/*
- * An export is made in the worker, of findings with their details, and says what was assessed. An
- * import goes the other way: the worker reads the file (`readContent`), then the host stores it as
- * a run (`importFile`).
+/**
+ * The worker makes an export, which says what was assessed, of findings with their details. For an
+ * import, the worker reads the file (`readContent`), then the host stores it as a run
+ * (`importFile`).
  */
 
 type ExportForm =
@@ -36,7 +36,7 @@ export interface ExportRequest {
 
 export interface ExportedFile {
   readonly content: Uint8Array<ArrayBuffer>;
-  /** Only for code scanning, which limits it. */
+  /** Only code scanning limits it. */
   readonly gzippedBytes?: number | undefined;
 }
 

@@ -32,7 +32,7 @@ export async function readImport(
   }
 }
 
-/** An absent folder is one that does not exist on this machine. */
+/** Without `folder`, it does not exist on this machine. */
 export interface ImportTarget {
   readonly folder?: string | undefined;
   readonly name: string;
@@ -45,7 +45,7 @@ export async function importRun(
 ): Promise<Run> {
   const { files, run: facts } = imported;
   const [id, now] = [store.newId(), clock.now()];
-  // The same path for every import, so that decisions hold and runs can be compared.
+  // Every import uses the same path, so that decisions hold and runs can be compared.
   const missingFolder = (name: string): string =>
     join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
   const artifacts = (['findings.json', 'report.md'] as const).flatMap((file) => {

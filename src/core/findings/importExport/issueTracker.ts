@@ -1,15 +1,15 @@
 export interface IssueTracker {
   readonly kind: 'github' | 'gitlab';
-  /** As in URLs, with a port that is not the default. */
+  /** A port is included unless it is the default. */
   readonly host: string;
-  /** Owner, groups, and repository, with `/`. */
+  /** `/` separates owner, groups, and repository. */
   readonly repository: string;
 }
 
-/** `git@host:owner/repository`, which Git takes for SSH. */
+/** Git takes `git@host:owner/repository` for SSH. */
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
-/** The alias of a host in SSH's configuration: no top-level domain but `xn--…` has a hyphen. */
+/** SSH's configuration may have aliases of hosts: no top-level domain but `xn--…` has a hyphen. */
 const aliasForm = /^(.+\.[a-z]{2,})[-_](?!-)[\w-]+$/;
 
 /** A remote is untrusted: it comes from the repository. */
@@ -38,7 +38,7 @@ export function readTracker(remote: string): IssueTracker | undefined {
   return { kind, host, repository: names.join('/') };
 }
 
-/** The first remote on a known host, or on one that `isThere`, has it. */
+/** The first remote counts that is on a known host, or on one that `isThere`. */
 export async function findTracker(
   remotes: readonly string[],
   isThere: (hostname: string) => Promise<boolean>,
@@ -51,7 +51,7 @@ export async function findTracker(
   return undefined;
 }
 
-/** Host and path only, without user information or query. */
+/** User information and query are dropped. */
 export function repositoryUri(remote: string): string | undefined {
   const { host, names } = readRemote(remote) ?? {};
   return host && names && `https://${host}/${names.join('/')}`;
@@ -63,7 +63,7 @@ export function newIssueAddress({ kind, host, repository }: IssueTracker, title:
   return address.href;
 }
 
-/** Undefined if the tracker cannot take a report in private. */
+/** Returns undefined if the tracker cannot take a private report. */
 export function newAdvisoryAddress({ kind, host, repository }: IssueTracker): string | undefined {
   return kind === 'github' ? `https://${host}/${repository}/security/advisories/new` : undefined;
 }

@@ -22,10 +22,12 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
 }
 
-/** Of all files of a bundle. */
+/** It limits all files of a bundle. */
 const maxDecompressedBytes = 4 * maxImportBytes;
 
-/** JSON values in all manifests, and in the facts: 200,000 files, parsed in 200 ms. */
+/**
+ * All manifests and the facts have at most so many JSON values: 200,000 files, parsed in 200 ms.
+ */
 const maxValues = 800_000;
 const pathSchema = z.string().check(z.maxLength(MAX_PATH));
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
@@ -34,9 +36,7 @@ const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
 const maxLine = 65_536;
 
-/**
- * What a bundle has of a run: no URL of the service, no organization, and no folder of a machine.
- */
+/** A bundle names no URL of the service, no organization, and no folder of a machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   workflow: z.enum(workflowIds),
@@ -44,7 +44,7 @@ const runFactsSchema = z.object({
   language: languageSchema,
   dispatchedAt: z.optional(timestamp),
   exitedAt: z.optional(timestamp),
-  /** It may lack findings: it ended early or tested one pair. */
+  /** The run ended early or tested one pair, so it may lack findings. */
   endedEarly: z.optional(z.boolean()),
   targets: z
     .array(
@@ -72,7 +72,7 @@ export interface ImportStart {
 }
 
 export interface ImportedFile {
-  /** The key is the name; `findings.json` is always there. */
+  /** The keys are names; `findings.json` is always there. */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly findings: number;
   readonly cut: Cut | undefined;
@@ -98,7 +98,7 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   );
   if (run === undefined && !isSarif && located.length * 2 < findings.length) throw badImport('noFindings');
   return {
-    // Copies, since the worker transfers their memory.
+    // The files are copied, since the worker transfers their memory.
     files: new Map([...files].map(([path, file]) => [path, Uint8Array.from(file)])),
     findings: findings.length,
     cut,
@@ -125,7 +125,7 @@ function readDecisions(content: Buffer | undefined): ReadonlyMap<number, TriageE
   return new Map(entries.map((entry) => [entry.index, entry]));
 }
 
-/** Limits are on the real sizes. `files` has `findings.json`, and not the facts. */
+/** The limits are on real sizes. `files` doesn't have the facts. */
 export async function readBundle(
   zip: Buffer,
 ): Promise<{ readonly run: RunFacts; readonly files: Map<string, Buffer> }> {
@@ -165,7 +165,7 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
       decompressedBytes += uncompressedSize;
       if (uncompressedSize > maxImportBytes || decompressedBytes > maxDecompressedBytes)
         throw badImport('tooLarge');
-      // The stream fails when an entry unpacks to more, or to less, than it says.
+      // The stream fails if the unpacked size is not the stated one.
       const content = await buffer(await opened.openReadStreamPromise(entry));
       if (crc32(content) !== entry.crc32) throw badImport('damaged', fileName);
       files.set(fileName, content);

@@ -12,12 +12,11 @@ import { dayAfter, type TriageDecision } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
 import { importRun } from './importFile.ts';
 
-/*
- * The sample is an invented shop with the findings of two invented runs. The extension ships it in
- * `examples/sample`: the shop, a file of it as it was before, and the findings, decisions, and
- * report in each language. The shop is copied as it was before, and the first run is imported. Then
- * it is copied as it is now, and the second run is imported. So each run keeps the texts that it
- * refers to.
+/**
+ * The sample is an invented shop with the findings of two invented runs. `examples/sample` of the
+ * extension has the shop, an earlier version of one of its files, and the findings, decisions, and
+ * report in each language. The earlier shop is copied before the first run is imported, the present
+ * shop before the second. So each run keeps the texts that it refers to.
  */
 
 export interface SampleDeps extends LeaseDeps {
@@ -32,7 +31,7 @@ interface SampleSource {
   readonly language: 'english' | 'japanese';
 }
 
-/** About the finding at this index of the second run. `days` is how long an accepted risk lasts. */
+/** The index is that of the second run. An accepted risk lasts `days`. */
 type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
   readonly index: number;
   readonly days?: number;
@@ -41,14 +40,13 @@ type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
 const runIdPrefix = 'invented-sample-';
 const runMs = 192 * 60_000;
 
-/** Also true for a sample run that was exported and imported again. */
+/** This also holds for a sample run that was exported and imported again. */
 export function isSample(run: Run): boolean {
   return run.state === 'imported' && runIdOf(run)?.startsWith(runIdPrefix) === true;
 }
 
 /**
- * Deletes the runs, decisions, and files of a sample, if there are any, and makes it anew. One
- * window at a time does.
+ * Replaces the runs, decisions, and files of an earlier sample. A lock keeps other windows away.
  */
 export function makeSample(folder: string, source: SampleSource, deps: SampleDeps): Promise<void> {
   return withLock(`${folder}.lock`, deps, async (requireLock) => {
@@ -97,7 +95,7 @@ async function fill(folder: string, { from, language }: SampleSource, deps: Samp
   await triage.importDecisions(run, decisions);
 }
 
-/** By path relative to a folder, with `/`. */
+/** Paths are relative to a folder, with `/`. */
 type Files = ReadonlyMap<string, Buffer<ArrayBuffer>>;
 
 async function readFiles(folder: string): Promise<Files> {
@@ -108,7 +106,7 @@ async function readFiles(folder: string): Promise<Files> {
   return new Map(await Promise.all(paths.map(read)));
 }
 
-/** Writes contents, since a copy would be read-only where the extension is. */
+/** Contents are written, since a copy of a read-only file would be read-only. */
 async function writeFiles(folder: string, files: Files): Promise<void> {
   for (const [path, content] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });

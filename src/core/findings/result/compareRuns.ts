@@ -12,16 +12,16 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /** Every blackbox assessment has one, also where its progress cannot be read. */
+  /** A blackbox assessment always has one, even if its progress cannot be read. */
   readonly progress: ScanProgress | undefined;
   readonly progressBefore: ScanProgress | undefined;
 }
 
 export interface FoundBefore extends FoundByRun {
-  /** The run's former result, which keeps its names. */
+  /** Findings keep the names of this run's former result. */
   readonly former: FoundByRun;
   readonly isOnlyForNames: boolean;
-  /** Then what earlier runs do not have is new. */
+  /** With a baseline, what earlier runs lack is new. */
   readonly hasBaseline: boolean;
 }
 
@@ -66,11 +66,11 @@ export async function compareFindings(
   for (const finding of former.findings)
     if (!reported.has(finding.name) && isUnknown(finding))
       absent.set(finding.name, { ...finding, verdict: undefined, statusSince: createdAt });
-  // Of those that no run has reported for longest, some may not be listed.
+  // If some cannot be listed, these are not reported for longest.
   return { findings, absent: [...absent.values()].sort((one, other) => other.statusSince - one.statusSince) };
 }
 
-/** The first of several pairs names a finding, and each name is given once. */
+/** The first of several pairs names a finding, and no name is used twice. */
 function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[]): readonly ResultFinding[] {
   const taken = new Set<string>();
   const names = new Map<ResultFinding, string>();
@@ -98,7 +98,7 @@ function isComplete({ run, cut }: ComparedRun): true | undefined {
   return (hasAllFindings(run) && cut === undefined) || undefined;
 }
 
-/** A live application's pairs are known one by one, also in a run that ended early. */
+/** The state of each pair is known, also in a run that ended early. */
 function absenceCounts(run: ComparedRun): boolean {
   return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }

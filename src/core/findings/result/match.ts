@@ -17,11 +17,11 @@ import {
 } from '../location/uploadedFiles.ts';
 import type { ResultFinding } from './result.ts';
 
-/*
- * Pairs the findings of a run with earlier ones. What is in the same findings file at the same
- * index is the same. Then rule by rule, two findings are paired if each is the only candidate of
- * the other among all of both sides. A pair by a rule with `isSure` copies the name. Twins, which
- * no rule tells apart, are paired in their order, not surely.
+/**
+ * Pairs the findings of a run with earlier ones. The same index in the same findings file means the
+ * same finding. Then rule by rule, two findings are paired if each is the only candidate of the
+ * other among all. A pair by a rule with `isSure` copies the name. Twins, which no rule
+ * distinguishes, are paired in their order, but not surely.
  */
 
 export interface LaterRun {
@@ -34,24 +34,23 @@ export interface LaterRun {
 
 export type Pairs = ReadonlyMap<ResultFinding, { readonly earlier: ResultFinding; readonly isSure: boolean }>;
 
-/** What rules compare. Paths are those of the later run. */
+/** Rules compare these. Paths are those of the later run. */
 interface Candidate {
   readonly finding: ResultFinding;
   readonly kinds: readonly string[];
   readonly title: string;
   readonly file: string | undefined;
-  /** The quotes of its main location, and of all locations in any order, each with its file. */
+  /** The quotes are of the main location, and of all locations in any order, each with its file. */
   readonly quotes: readonly string[];
-  /** The quote of its main location with the name of its file, in whatever folder. */
+  /** It is the main location's quote with its file's name, in whatever folder. */
   readonly namedQuote: string | undefined;
   readonly live: readonly string[];
-  /** The lines of its main location in the later run's text. */
+  /** The main location has these lines in the later run's text. */
   lines?: DriftedRange;
-  /** Follows lines from the later run's text to that of its own. */
+  /** It leads from the later run's text to that of its own run. */
   toOwn?: FollowRange;
   /**
-   * An earlier finding's file is not uploaded any more, and one with this path was not uploaded
-   * with it.
+   * The file of an earlier finding was not uploaded again, and one with this path not at that time.
    */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
@@ -88,7 +87,7 @@ function doOverlap({ lines: one }: Candidate, { lines: other }: Candidate): bool
   return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
-/** Code that was edited since it was judged is judged again. */
+/** Code that was edited since it was judged must be judged again. */
 function areOfSameCode(one: Candidate, other: Candidate): boolean {
   const isKept = (range: DriftedRange | undefined): boolean =>
     range?.drift === 'same' || range?.drift === 'moved';
@@ -233,7 +232,7 @@ function firstLeft(candidates: Iterable<Candidate>): Candidate | undefined {
   return undefined;
 }
 
-/** Follows lines in files with findings of both runs that are left. */
+/** Only files with unpaired findings of both runs matter. */
 async function readLines(
   later: LaterRun,
   ours: readonly Candidate[],
@@ -280,7 +279,7 @@ async function followBoth(later: LaterRun, run: string, uploaded: UploadedFile):
   return { toLater: followLines(before, after), toOwn: followLines(after, before) };
 }
 
-/** The quote must be left in a file of the same name. */
+/** The quote must be in an unpaired finding's file of the same name. */
 async function readMoves(
   later: LaterRun,
   ours: readonly Candidate[],
@@ -304,8 +303,9 @@ async function readMoves(
 }
 
 /**
- * The path that an earlier uploaded file has in a later run: its own; where that was not uploaded
- * again, the only one with its bytes, else the only one that differs in letter case.
+ * Returns the path of an earlier uploaded file in a later run. If the path was not uploaded again,
+ * it is that of the only file with the same bytes, else of the only one that differs in letter
+ * case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 
@@ -326,7 +326,7 @@ export function laterPathsIn({ targets }: Run, uploaded: UploadedFiles): LaterPa
   };
 }
 
-/** Undefined where several files share the key. */
+/** A key of several files has undefined. */
 export function uniquePaths(
   files: ReadonlyMap<string, UploadedFile>,
   keyOf: (file: UploadedFile) => string,

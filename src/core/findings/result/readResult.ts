@@ -26,11 +26,10 @@ import {
   resultName,
 } from './resultFile.ts';
 
-/*
+/**
  * The host reads saved results itself. A worker works out one run: the host asks for the missing
- * ones, oldest first. Of an earlier run whose findings cannot be read now, the last result counts;
- * one without any is skipped. An earlier result is not asked for the results before it: those were
- * taken into account when it was made.
+ * ones, oldest first. If the findings of an earlier run cannot be read now, its last result counts;
+ * without one, it is skipped. An earlier result already includes the results before it.
  */
 
 export interface ResultSource {
@@ -47,16 +46,16 @@ export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly isReadOnly?: boolean;
 };
 
-/** By local run ID. */
+/** The keys are local run IDs. */
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
-  /** A file that cannot be read is not read again until it changes, or a user asks. */
+  /** An unreadable file is read again when it changes, or a user asks. */
   readonly failed: Map<string, { readonly fileStamp: string; readonly error: AssessmentError }>;
 }
 
 const remembered: readonly string[] = ['malformedFindings', 'findingsTooLarge', 'notInTime'];
 
-/** Lets files be read again that took too long: the machine may have slept. */
+/** The machine may have slept, so these files are read again. */
 export function forgetLate({ failed }: Pick<ResultMemory, 'failed'>): void {
   for (const [id, { error }] of failed) if (error.kind === 'notInTime') failed.delete(id);
 }
@@ -66,7 +65,8 @@ export function createMemory(): ResultMemory {
 }
 
 /**
- * Works it out where none is current. Throws why its file cannot be read, and the signal's reason.
+ * Works out a result that isn't current. Throws the signal's reason, or why the file cannot be
+ * read.
  */
 export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
   const saved = await savedResult(run, source);
@@ -78,8 +78,8 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
 }
 
 /**
- * Also saves the uploaded texts that findings point at. Resolves also where nothing better can
- * come: without findings, for a malformed file, and beyond a limit. Throws what may succeed later.
+ * Also saves the uploaded texts that findings point at. Resolves, too, if a retry would not help:
+ * without findings, for a malformed file, and beyond a limit. Otherwise throws.
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
@@ -101,7 +101,6 @@ async function savedHead({ id }: Run, { runs, memory }: ResultSource): Promise<R
   return memory.unsaved.get(id)?.head ?? (await readHead(runs.folderOf(id)));
 }
 
-/** Reading the same findings file again would fail again. */
 export function failsAgain({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'malformedFindings' || kind === 'findingsTooLarge';
 }
@@ -119,8 +118,8 @@ export async function savedResult(
 }
 
 /**
- * For each folder of a run, the earlier runs about it, the newest first: the first one that can be
- * read counts. Then the baseline.
+ * For each folder of a run, and for the baseline, the first readable candidate counts. The newest
+ * is first.
  */
 function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[] {
   const earlier = earlierRuns(all, run);
@@ -133,7 +132,7 @@ function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[
   ];
 }
 
-/** A current result has the run's facts, and the earlier runs as they are now. */
+/** A result is current if the facts and earlier runs are the same. */
 export async function isCurrent(head: ResultHead, run: Run, source: ResultSource): Promise<boolean> {
   if (head.format !== resultFormat || head.facts !== factsOf(run)) return false;
   if (head.fileStamp !== (await stampIfThere(run, source))) return false;
@@ -152,7 +151,7 @@ export async function isCurrent(head: ResultHead, run: Run, source: ResultSource
     if (first.id === known.id) {
       const now = await savedHead(first, source);
       if (now?.inputs !== known.inputs || now.fileStamp !== (await stampIfThere(first, source))) return false;
-      // A run that was removed changes nothing: its findings are in the result.
+      // A removed run changes nothing: its findings are in the result.
     } else if (first.createdAt >= known.createdAt) return false;
   }
   return true;
@@ -193,7 +192,7 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
   return made;
 }
 
-/** Undefined if it cannot be read, and never was. */
+/** Returns undefined if it was never readable. */
 async function lastHeadOf(
   run: Run,
   source: ResultSource,
@@ -211,13 +210,13 @@ function stampIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<
   return findingsStampOf(run, runs.folderOf(run.id));
 }
 
-/** `savedAt` is undefined for a result that was worked out without earlier runs. */
+/** It is undefined for a result that was worked out without earlier runs. */
 interface LastResult {
   readonly result: RunResult;
   readonly savedAt: number | undefined;
 }
 
-/** The last saved result, current or not. Writes nothing. */
+/** The result need not be current. Writes nothing. */
 export async function readLastResult(run: Run, source: ReadingSource): Promise<LastResult> {
   const runFolder = source.runs.folderOf(run.id);
   const saved = await readSaved(runFolder);
@@ -241,7 +240,7 @@ export function withDetails<const T extends readonly Detailable[]>(
   );
 }
 
-/** Undefined if it is too long, nested too deeply, or of a file that is no longer here. */
+/** Returns undefined if it is too long, nested too deeply, or its file was replaced. */
 export async function readItem(
   { run, file, finding: { index } }: Detailable,
   source: ReadingSource,

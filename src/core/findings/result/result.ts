@@ -7,11 +7,11 @@ import type { Named } from '../identity.ts';
 import type { EvidenceOfLocations } from '../location/evidence.ts';
 import type { UploadedFile } from '../location/uploadedFiles.ts';
 
-/*
- * What a run found. A worker makes it once (`workOut`): it reads the findings file, gives locations
- * their lines in what was uploaded (`location/evidence`), pairs the findings with those of earlier
- * results (`match`), judges them (`compareRuns`), and saves two files (`resultFile`). The host
- * reads these (`readResult`).
+/**
+ * A result has what a run found. A worker makes it once (`workOut`): it reads the findings file,
+ * gives locations their lines in the uploaded text (`location/evidence`), pairs the findings with
+ * those of earlier results (`match`), judges them (`compareRuns`), and saves two files
+ * (`resultFile`). The host reads these (`readResult`).
  */
 
 const REPORTED = ['new', 'foundAgain', 'stillPresent', 'reportedAgain', 'carriedOver'] as const;
@@ -25,10 +25,10 @@ const ABSENT = [
   'unknown',
 ] as const;
 
-/** The most important first. */
+/** The most important is first. */
 export const VERDICTS = [...REPORTED, ...ABSENT] as const;
 
-/** `unknown`: the finding is absent, and the cause cannot be known. */
+/** `unknown` means that the finding is absent for an unknown cause. */
 export type Verdict = (typeof VERDICTS)[number];
 
 export function isReported(verdict: Verdict | undefined): boolean {
@@ -45,27 +45,27 @@ export function countVerdicts(
 export interface ResultFinding extends Named {
   readonly finding: Finding;
   readonly run: string;
-  /** The folder that it is about: its run's first where it may be in several. */
+  /** It is the finding's folder or, if there may be several, the run's first. */
   readonly ofTarget: string;
-  /** The folder that it surely belongs to. */
+  /** It is present if the finding surely belongs to this folder. */
   readonly uploadedFolder: string | undefined;
-  /** Of its main location, as uploaded, else as reported. */
+  /** It is the main location's path as uploaded, else as reported. */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
-  /** `quoteKeyOf` each location; empty for a location without a quote that identifies code. */
+  /** It has the `quoteKeyOf` each location, which may be empty. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfLocations | undefined;
-  /** Undefined where earlier runs say nothing, or where this run could not report it. */
+  /** It is undefined if earlier runs say nothing, or if this run could not report the finding. */
   readonly verdict?: Verdict | undefined;
-  /** `createdAt` of the run since which it is reported, or not reported, without a gap. */
+  /** It is the `createdAt` of the run since which the finding is always, or never, reported. */
   readonly statusSince: number;
   /** A complete run of its folder did not report it. */
   readonly missed?: true | undefined;
 }
 
 /**
- * Raised whenever results would come out differently: saved ones are then worked out again, with
- * their names and evidence.
+ * A new format is due when results would come out differently. Saved ones are then worked out
+ * again, with their names and evidence.
  */
 export const resultFormat = 12;
 
@@ -74,24 +74,21 @@ const cutSchema = z.object({ shown: z.number(), total: z.number() });
 export const headSchema = z.object({
   format: z.number().check(z.maximum(resultFormat)),
   id: z.string(),
-  /**
-   * Changes with `format`, `facts`, `fileStamp`, `before` and `skipped`: all that the result
-   * depends on.
-   */
+  /** It changes with everything that the result depends on. */
   inputs: z.string(),
-  /** `factsOf` the run's journal, and the mark of its findings file. */
+  /** These are the `factsOf` the run, and the stamp of its findings file. */
   facts: z.string(),
   fileStamp: z.string(),
-  /** The results that it takes into account: for each folder of the run, and the baseline. */
+  /** The result includes these: one for each folder of the run, and the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
-  /** Earlier runs whose findings could not be read, with the marks of these. */
+  /** The findings of these earlier runs could not be read. The stamps are of their files. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),
   file: z.string(),
   knowsUploaded: z.array(z.boolean()),
   cut: z.optional(cutSchema),
-  /** New findings are new since this run; its cut, if not all of its findings are known. */
+  /** New findings are new since this run. Its `cut` means that some of its findings are unknown. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
-  /** How many absent findings are beyond the limit. */
+  /** It counts absent findings beyond the limit. */
   unlisted: z.number(),
   counts: z.object({ findings: z.number(), absent: z.number() }),
 });
@@ -100,7 +97,8 @@ export type ResultHead = z.infer<typeof headSchema>;
 export interface FoundByRun {
   readonly findings: readonly ResultFinding[];
   /**
-   * What only earlier runs, or earlier findings files of the run, report, as it was reported last.
+   * Only earlier runs, or earlier findings files of the run, report these. They are as last
+   * reported.
    */
   readonly absent: readonly ResultFinding[];
 }
@@ -109,7 +107,7 @@ export interface RunResult extends FoundByRun {
   readonly head: ResultHead;
 }
 
-/** Everything in a run's journal that its result depends on. */
+/** A result depends on nothing else in a run's journal. */
 export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const artifacts = 'artifacts' in run ? run.artifacts : undefined;
@@ -129,7 +127,7 @@ function digest(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts, sorted), 'hex').slice(0, 16);
 }
 
-/** A journal that was read has another order of members than one in memory. */
+/** A journal from the disk has its members in another order. */
 function sorted(_: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

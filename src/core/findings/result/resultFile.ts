@@ -20,12 +20,11 @@ import { reportKey } from '../identity.ts';
 import type { UploadedFile } from '../location/uploadedFiles.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
-/*
- * Two files in the folder of a run, of lines of JSON. `result.json`: the head, which shows whether
- * the result is current, and has the SHA-256 of what follows in place of a schema; a table of what
- * findings share; then lists of findings, those that are not reported last. `details.jsonl`: the
- * findings file that it is of, then an index, a hash, and the details in each line, read when
- * somebody looks.
+/**
+ * Two files in a run's folder have lines of JSON. `result.json` has the head, which shows whether
+ * the result is current, and instead of a schema has the SHA-256 of the rest; a table of what
+ * findings share; then lists of findings, absent ones last. `details.jsonl` names its findings
+ * file; each further line has an index, a hash, and details, and is read when a user looks.
  */
 
 export const resultName = 'result.json';
@@ -43,9 +42,7 @@ type Shared = Pick<ResultFinding, 'run' | 'file' | 'ofTarget' | 'uploadedFolder'
 
 type Usual = 'name' | 'possibleNames' | 'uploadedPath' | 'quotes';
 
-/**
- * `shared` and `uploaded` are positions in the table. `toFinding` adds what goes without saying.
- */
+/** `shared` and `uploaded` are positions in the table. `toFinding` adds defaults. */
 type Line = Omit<ResultFinding, keyof Shared | Usual | 'index' | 'finding' | 'uploaded'> &
   Partial<Pick<ResultFinding, Usual>> & {
     readonly finding: Omit<Finding, 'id' | 'locations'> &
@@ -60,7 +57,7 @@ function unless<T>(value: T, usual: T): T | undefined {
   return value === usual ? undefined : value;
 }
 
-/** Halves the locations of findings beyond the first until the result fits its file. */
+/** Halves the number of locations until the result fits its file. */
 export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
   for (let locations = maxLocations; locations > 0; locations >>= 1) {
     const content = contentOf(result, locations);
@@ -132,13 +129,12 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
   return Buffer.from([`${JSON.stringify(saved)}\n`, ...lines].join(''));
 }
 
-/** What a later version has saved is never replaced. */
+/** What a later version has saved must not be replaced. */
 export async function isOfLaterVersion(runFolder: string): Promise<boolean> {
   const head = await readFirst(runFolder, z.object({ format: z.number() }));
   return head !== undefined && head.format > resultFormat;
 }
 
-/** The rest of the file may be damaged. */
 export function readHead(runFolder: string): Promise<ResultHead | undefined> {
   return readFirst(runFolder, savedHeadSchema);
 }
@@ -150,7 +146,7 @@ async function readFirst<T>(runFolder: string, schema: z.ZodMiniType<T>): Promis
   });
 }
 
-/** Undefined where there is none that this version can read, or a damaged one. */
+/** Returns undefined if there is none, or this version cannot read it, or it is damaged. */
 export async function readSaved(runFolder: string): Promise<RunResult | undefined> {
   return unlessUnreadable(async () => {
     const all: Buffer[] = [];
@@ -185,7 +181,7 @@ function toFinding({ finding, shared, uploaded: positions, ...others }: Line, ta
     uploadedPath: uploaded[0]?.path ?? '',
     quotes: locations.map(() => ''),
     ...others,
-    // JSON has `null` in place of undefined members of lists.
+    // In lists, JSON has `null` instead of undefined.
     evidence: others.evidence?.map((each) => each ?? undefined),
     ...{ run, file, ofTarget, uploadedFolder, index, uploaded },
     finding: { id: `#${String(index + 1)}`, ...finding, locations },
@@ -228,7 +224,7 @@ async function* linesOf(path: string, maxFileBytes: number): AsyncGenerator<Buff
 
 const detailsHeadSchema = z.object({ file: z.string() });
 
-/** Index, hash, details: the hash is in place of a schema. */
+/** The hash replaces a schema of the details. */
 const detailsLineSchema = z.tuple([z.number(), z.string(), z.record(z.string(), z.unknown())]);
 
 function hashOf(details: object): string {
@@ -254,7 +250,7 @@ export async function writeDetails(
   await writeFileAtomic(join(runFolder, detailsName), lines());
 }
 
-/** Undefined where one is missing, damaged, or of another findings file. */
+/** Returns undefined if one is missing, damaged, or of another findings file. */
 export async function readDetails(
   runFolder: string,
   file: string,

@@ -13,7 +13,7 @@ import { allNamesOf } from '../identity.ts';
 
 export const maxTrendRuns = 24;
 
-/** A user decides whether absent findings whose code or pair has changed are fixed. */
+/** A user decides whether absent findings with these verdicts are fixed. */
 const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
 export type Limitation =
@@ -33,12 +33,12 @@ export interface TrendRow {
   readonly review: number;
 }
 
-/** Its findings have neither texts nor locations: a trend keeps those of many runs. */
+/** Findings have neither texts nor locations: a trend keeps those of many runs. */
 interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
   readonly reported: readonly ResultFinding[];
-  /** An earlier row reports them; the verdict is that of the run's result. */
+  /** An earlier row reports these. The verdict is that of the run's result. */
   readonly absent: readonly ResultFinding[];
 }
 
@@ -49,7 +49,7 @@ export function runsOfTrend(all: readonly Run[], of: Run): readonly Run[] {
   return relatedRuns(tracked, of).slice(0, maxTrendRuns);
 }
 
-/** `runs` come newest first. Throws the signal's reason. */
+/** The newest run is first. Throws the signal's reason. */
 export async function traceTrend(
   runs: readonly Run[],
   source: ResultSource,

@@ -24,33 +24,33 @@ import { laterPathsIn, uniquePaths } from './match.ts';
 import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult } from './result.ts';
 import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
-/*
- * Works out what a run found, in the worker: reads its findings file once, finds the uploaded files
- * that locations point at and keeps their texts, looks up lines and quotes in these, and names and
- * judges the findings by the results of earlier runs, which exist already.
+/**
+ * Works out what a run found, in the worker. It reads the findings file once, finds the uploaded
+ * files that locations point at and keeps their texts, and looks up lines and quotes in these. Then
+ * it names and judges the findings by the existing results of earlier runs.
  */
 
 export interface WorkOut {
   readonly run: Run;
   readonly runsFolder: string;
-  /** The run that each folder is compared with, then the baseline. */
+  /** The folders' earlier runs are followed by the baseline. */
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
   readonly continued?: Run | undefined;
-  /** Results, also a former one of the run, that could not be saved. */
+  /** These results could not be saved. A former one of the run may be among them. */
   readonly kept?: readonly RunResult[];
   readonly encodings?: Encodings;
   readonly isReadOnly: boolean;
 }
 
-/** Further absent findings are counted. */
+/** Further absent findings are only counted. */
 const maxAbsent = 10_000;
 /** Another window may work out the same run. */
 const maxTries = 3;
 
 export interface WorkedOut {
   readonly unsaved?: RunResult;
-  /** Why not all texts could be kept. The findings do not depend on them. */
+  /** It tells why not all texts could be kept. The findings do not depend on them. */
   readonly notSaved: Failure | undefined;
 }
 
@@ -66,7 +66,6 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const paths = findUploaded(run.targets, uploaded, locations);
   const source = { run, runFolder, uploaded, uploadedFile: paths.uploadedFile, decode };
   const onlyCopies = uploaded.map((files) => files && uniquePaths(files, ({ sha256 }) => sha256));
-  // Where no other file had its bytes, a file can be recognized under another path.
   const isOnlyCopy = ({ target, sha256 }: UploadedFile): boolean =>
     onlyCopies[target]?.get(sha256) !== undefined;
   const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
@@ -98,7 +97,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     if (isReadOnly) return { unsaved: result, notSaved };
     try {
       await writeDetails(runFolder, file, reported);
-      // What another window has saved meanwhile keeps its names.
+      // What another window saved meanwhile keeps its names.
       if ((await fileStampOf(join(runFolder, resultName))) !== savedStamp && tries < maxTries) continue;
       await writeResult(runFolder, result);
       return { notSaved };
@@ -129,7 +128,10 @@ export interface AskedFindings {
   readonly isReadOnly: boolean;
 }
 
-/** None if the file is another one now. Saves the details of all, which were missing or damaged. */
+/**
+ * Returns nothing if the file has been replaced. Saves all details, since they were missing or
+ * damaged.
+ */
 export async function readReported(
   runFolder: string,
   { run, file, indexes, isReadOnly }: AskedFindings,
@@ -141,7 +143,6 @@ export async function readReported(
   return read.findings.filter(({ index }) => indexes.has(index));
 }
 
-/** The finding has the name of its report. */
 function toOwn(
   reported: ReportedFinding,
   file: string,
@@ -192,7 +193,7 @@ async function anchor(
   });
 }
 
-/** A quote keeps the evidence that was found while the archive was here. */
+/** A quote keeps the evidence from when the archive was still here. */
 function evidenceIn(former: RunResult | undefined, locations: readonly Location[]): KnownEvidence {
   const keyOf = ({ path, targetIndex }: Location, quote: string): string =>
     JSON.stringify([path, targetIndex, quote]);

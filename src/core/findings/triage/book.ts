@@ -3,14 +3,14 @@ import * as z from 'zod/mini';
 import { type FindingIdentity, nameSchema, reportKey } from '../identity.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
-/*
- * A book has the decisions of this machine about the findings of a folder: a line for each, of
- * which the last one about a finding counts. Lines are only added, so windows need no lock. A
- * shared file has one decision. A book also notes which of those of others a user has answered.
+/**
+ * A book has this machine's decisions about the findings of a folder. Each is a line, and the last
+ * one about a finding counts. Lines are only added, so windows need no lock. A shared file has one
+ * decision. A book also notes which decisions of others a user has answered.
  */
 
 const version = z.literal(1);
-/** Wall-clock milliseconds in memory. */
+/** In memory, a time is in wall-clock milliseconds. */
 const time = z.pipe(
   z.iso.datetime(),
   z.transform((text: string) => Date.parse(text)),
@@ -20,11 +20,11 @@ const sharedSchema = z.object({
   version,
   state: z.enum(TRIAGE_STATES),
   note: z._default(z.string(), ''),
-  // An invalid day ends the acceptance; the rest of the decision stays valid.
+  // An invalid day ends the acceptance, but the decision stays valid.
   until: untilSchema,
   via: viaSchema,
   at: time,
-  /** This and `path` are only for people who read the file. */
+  /** Only people who read the file need this and `path`. */
   title: z._default(z.string(), ''),
   path: z._default(z.string(), ''),
   name: nameSchema,
@@ -33,13 +33,13 @@ const sharedSchema = z.object({
   fingerprint: z.string(),
 });
 
-/** A line of a book may name files in the shared folder; what others write must not. */
+/** Only a book of this machine may name files in the shared folder. */
 const entrySchema = z.extend(sharedSchema, {
   /** This machine wrote the decision to this file. */
   sharedAs: z.optional(z.string()),
   /** The decision was accepted from this file. */
   from: z.optional(z.string()),
-  /** It came with this imported run, and says nothing certain about other runs. */
+  /** The decision came with this imported run, and says nothing certain about other runs. */
   onlyIn: z.optional(z.string()),
 });
 
@@ -52,11 +52,11 @@ export type TriageEntry = TriageDecision &
 export type Answer = Readonly<Omit<z.infer<typeof answerSchema>, 'version'>>;
 
 export interface TriageBook {
-  /** The key is the name that the finding had when it was decided. */
+  /** The key is the name at the time of the decision. */
   readonly entries: ReadonlyMap<string, TriageEntry>;
-  /** Names by `reportKey`: a finding may have another name by now. */
+  /** The keys are `reportKey`s: a finding may have another name by now. */
   readonly names: ReadonlyMap<string, string>;
-  /** The name that was decided last, by fingerprint. */
+  /** The key is a fingerprint, the value the name that was decided last. */
   readonly byFingerprint: ReadonlyMap<string, string>;
   readonly answers: ReadonlyMap<string, number>;
   readonly isDamaged: boolean;
@@ -77,8 +77,8 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
     if (end === start) continue;
     const isTooLong = end - start > maxLineBytes;
     const json = isTooLong ? null : parseJson(content.toString('utf8', start, end));
-    // What a crash or a full disk cut off has no empty line after it: it is no decision, and no
-    // damage.
+    // A line that a crash or a full disk cut off has no empty line after it: it is no decision, and
+    // no damage.
     const isWhole = lineFeed >= 0 && [undefined, 0x0a].includes(content[lineFeed + 1]);
     if (json === undefined && !isWhole) continue;
     const line = lineSchema.safeParse(json).data;
@@ -100,8 +100,8 @@ export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): bool
 }
 
 /**
- * The latest decision, else the latest that counts in another run only. It may say that the finding
- * is undecided again.
+ * Returns the latest decision, else the latest that counts only in another run. It may say that the
+ * finding is undecided again.
  */
 export function entryOf(
   book: TriageBook | undefined,
@@ -117,7 +117,7 @@ export function entryOf(
   return counts === other ? (reported.at > named.at ? reported : named) : counts ? named : reported;
 }
 
-/** Undefined if a shared file has no decision. */
+/** Returns undefined if a shared file has no decision. */
 export function parseEntry(text: string): TriageEntry | undefined {
   const { data } = sharedSchema.safeParse(parseJson(text));
   return data && toEntry(data);

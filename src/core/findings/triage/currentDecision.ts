@@ -20,7 +20,7 @@ export function decide(
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);
   const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
-  // A finding was not fixed if a later run reports it again.
+  // If a later run reports a finding again, it was not fixed.
   const isReportedAgain = verdict !== 'carriedOver' && 'dispatchedAt' in run;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
     isReportedAgain &&
@@ -30,8 +30,8 @@ export function decide(
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
-  // About a finding like it whose name this run's result does not have: the runs that reported it
-  // may have been removed.
+  // These are about a similar finding, of runs that may have been removed: this result doesn't have
+  // its name.
   const byFingerprint = (): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.byFingerprint(folder, found.fingerprint) ?? []);
   const ofLost = names === undefined ? [] : byFingerprint().filter(({ name }) => !names().has(name));
@@ -40,7 +40,7 @@ export function decide(
     : [latestOf(all), ...possibleNames.map((name) => latestOf(about({ name }))), ...ofLost].find(
         isStillDecided,
       );
-  // A user who opened the finding again has checked what was decided before.
+  // A user who opened the finding again has checked the earlier decision.
   const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
   return { triage, decidedBefore, verdict: isBack ? 'foundAgain' : verdict };
@@ -58,7 +58,7 @@ function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {
   return entry !== undefined && !isUndecided(entry) && !isAcceptanceEnded(entry);
 }
 
-/** The latest time at which its source may have been packed. */
+/** The source may have been packed until this time. */
 function startOf(run: Run): number {
   return ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
 }

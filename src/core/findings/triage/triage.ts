@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { clip } from '../../visibleText.ts';
 
-/*
- * A decision is about the name of a finding in a folder. `book` is what this machine has decided
- * and accepted; `triageDisk` reads and adds to it, and to the shared folder, whose decisions of
- * others are an inbox; `triageStore` has the books of all folders; `decide` says what holds for a
- * finding of a run.
+/**
+ * A decision is about the name of a finding in a folder. `book` has what this machine decided and
+ * accepted. `triageFiles` reads and adds to it and to the shared folder, whose decisions of others
+ * are an inbox. `triageStore` has the books of all folders. `decide` says what holds for a finding
+ * of a run.
  */
 
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;
@@ -15,18 +15,18 @@ export type TriageState = (typeof TRIAGE_STATES)[number];
 export interface TriageDecision {
   readonly state: TriageState;
   readonly note: string;
-  /** Wall-clock milliseconds. */
+  /** The time is in wall-clock milliseconds. */
   readonly at: number;
   /**
-   * Last day of an accepted risk, `YYYY-MM-DD` in local time, or an invalid text. Kept after the
-   * end, when the finding is open.
+   * The last day of an accepted risk is `YYYY-MM-DD` in local time, or an invalid text. It stays
+   * when it has passed and the finding is open.
    */
   readonly until?: string | undefined;
-  /** Who decided, if no user. */
+  /** If absent, a user decided. */
   readonly via?: 'agent' | 'tool' | undefined;
 }
 
-/** What a book adds names files and runs of this machine. */
+/** A book also names files and runs of this machine. */
 export function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
   return { state, note, at, until, via };
 }
@@ -37,7 +37,6 @@ export function isUndecided({ state, note, until }: TriageDecision): boolean {
   return state === 'open' && note === '' && until === undefined;
 }
 
-/** The finding is open because the acceptance of its risk has ended. */
 export function isAcceptanceEnded({ state, until }: TriageDecision): boolean {
   return state === 'open' && until !== undefined;
 }
@@ -56,7 +55,7 @@ export function asDecided<T extends TriageDecision>(decision: T): T {
 
 export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
 
-/** Undefined if nothing ends; `now` is in wall-clock milliseconds. */
+/** `now` is in wall-clock milliseconds. */
 export function acceptanceEnd(
   decision: TriageDecision,
   now: number,
@@ -70,7 +69,7 @@ export function isDay(text: string): boolean {
   return z.iso.date().safeParse(text).success;
 }
 
-/** The local day, `YYYY-MM-DD`. */
+/** Returns a local day, `YYYY-MM-DD`. */
 export function dayAfter(time: number, days = 0): string {
   const date = new Date(time);
   date.setDate(date.getDate() + days);
@@ -78,12 +77,11 @@ export function dayAfter(time: number, days = 0): string {
   return [String(date.getFullYear()).padStart(4, '0'), ...parts].join('-');
 }
 
-/** 00:00 UTC of the day after the last day; undefined if that is invalid. */
+/** Returns 00:00 UTC of the day after the last day, or undefined if that is invalid. */
 export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
   return isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : undefined;
 }
 
-/** Nobody needs to look at the finding any more. */
 export function isClosed(state: TriageState): boolean {
   return state === 'falsePositive' || state === 'acceptedRisk' || state === 'fixed';
 }
@@ -94,7 +92,7 @@ export function needsNote(state: TriageState): boolean {
 
 const maxUntil = 40;
 
-/** Accepts any text, shortened; what is no text becomes an invalid day. */
+/** Texts are cut, and other values become an invalid day. */
 export const untilSchema = z.optional(
   z.pipe(
     z.unknown(),

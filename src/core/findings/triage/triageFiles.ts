@@ -27,27 +27,22 @@ import {
 
 export interface TriagePaths {
   readonly book: string;
-  /**
-   * The folder where decisions are shared: this machine's are also written there, one file each.
-   */
+  /** This machine's decisions are also written there, one file each. */
   readonly shared?: string | undefined;
 }
 
-/**
- * The book is in the extension's storage, which all windows use; the shared folder is in the folder
- * itself.
- */
+/** All windows use the book in the extension's storage. The shared folder is in the workspace. */
 export function triagePathsOf(folder: string, storageFolder: string, isShared: boolean): TriagePaths {
   const name = createHash('sha256').update(pathKey(folder)).digest('hex').slice(0, 32);
   const book = join(storageFolder, `${name}.jsonl`);
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** A decision of somebody else. It hides nothing. */
+/** Somebody else decided this. It hides nothing. */
 export interface Proposal {
   readonly path: string;
   readonly entry: TriageEntry;
-  /** The file's time on this disk, in wall-clock milliseconds; 0 where it is not known. */
+  /** It is the file's time on this disk, in wall-clock milliseconds, or 0 if unknown. */
   readonly writtenAt: number;
 }
 
@@ -55,9 +50,9 @@ export interface ReadDecisions {
   readonly folder: string;
   readonly paths: TriagePaths;
   readonly fileStamp: string;
-  /** Nothing may be added to a book that cannot be read. */
+  /** If the book cannot be read, nothing may be added to it. */
   readonly book: TriageBook | undefined;
-  /** Whether they are new depends on the findings that they are about. */
+  /** Whether these are new depends on their findings. */
   readonly inbox: readonly Proposal[];
   readonly failures: readonly AssessmentError[];
   readonly shared: SharedFiles;
@@ -65,7 +60,7 @@ export interface ReadDecisions {
 
 interface SharedFiles {
   readonly files: ReadonlyMap<string, SharedFile>;
-  /** The folder's, before its files were read; undefined if not all could be. */
+  /** It is the folder's stamp before its files were read, or undefined if not all could be read. */
   readonly stamp?: string | undefined;
   readonly failure?: AssessmentError | undefined;
 }
@@ -76,7 +71,7 @@ interface SharedFile extends Omit<Proposal, 'entry'> {
 }
 
 const maxBookBytes = 64 * 1024 * 1024;
-/** Limits for shared folders, which come from a repository. */
+/** Shared folders come from a repository, so they have limits. */
 const maxFiles = 10_000;
 const maxFileBytes = 64 * 1024;
 const maxFolderBytes = 16 * 1024 * 1024;
@@ -86,9 +81,9 @@ const maxReadMs = 30_000;
 type Calls = Pick<FolderCalls, 'ask'>;
 
 /**
- * Returns `known` if nothing changed. Where a folder does not answer in time, the shared decisions
- * are those that are known. Each shared file is looked at if files were added or removed, or with
- * `looksAtEach`: one may be edited in place.
+ * Returns `known` if nothing changed. If the folder does not answer in time, the known shared
+ * decisions stay. Each shared file is looked at if files were added or removed, or with
+ * `looksAtEach`: a file may be edited in place.
  */
 export async function readDecisions(
   folder: string,
@@ -142,13 +137,13 @@ async function readBookFile(
 
 export async function addToBook(book: string, added: readonly (TriageEntry | Answer)[]): Promise<void> {
   if (added.length === 0) return;
-  // A line that was cut off is known by the empty line that is missing after it.
+  // If a line is cut off, the empty line after it is missing.
   const content = Buffer.from(added.map((line) => `\n${formatLine(line)}\n`).join(''));
   try {
     await makePrivateFolder(dirname(book));
     const file = await open(book, 'a', 0o600);
     try {
-      // In one piece: another window may add its lines at the same time.
+      // The lines are written in one piece: another window may add its lines at the same time.
       const { bytesWritten } = await file.write(content);
       await flush(file);
       if (bytesWritten < content.length) throw new AssessmentError('storage', { detail: 'ENOSPC' });
@@ -243,7 +238,7 @@ async function readShared(
   }
 }
 
-/** One more than are read, if there are so many. */
+/** If there are too many, returns one more than are read. */
 async function namesIn(path: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { name } of await opendir(path, { bufferSize: 256 })) {
@@ -254,12 +249,12 @@ async function namesIn(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Follows no link, and waits for no writer of a named pipe. Windows has neither flag: `|` takes
+ * Links are not followed, and a named pipe doesn't wait. Windows has neither flag: `|` takes
  * undefined for 0.
  */
 const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Reads only its first `size` bytes: it may grow meanwhile. */
+/** Reads only the first `size` bytes: the file may grow. */
 async function readEntry(path: string, size: number): Promise<TriageEntry | undefined> {
   try {
     const file = await open(path, flag);
@@ -270,7 +265,7 @@ async function readEntry(path: string, size: number): Promise<TriageEntry | unde
   }
 }
 
-/** A link in the folder, which a repository may contain, must not lead out of it. */
+/** A repository may have a link in the folder, which must not lead out of it. */
 async function refuseOutside(folder: string, path: string): Promise<void> {
   if (pathInside(await realPath(folder), await realPath(path)) === undefined)
     throw new AssessmentError('storage', { detail: 'ELOOP' });

@@ -31,10 +31,10 @@ export type MadeDecision = TriageEntry & { readonly folder: string };
 
 export type TriageSubject = Pick<MadeDecision, keyof FindingIdentity | 'title' | 'path' | 'folder'>;
 
-/** What has no finding here cannot be accepted. */
+/** Without a finding here, the decision cannot be accepted. */
 export type NewDecision<T extends FindingIdentity> = Proposal & { readonly about: T | undefined };
 
-/** Resolves to the number of findings with a later decision, which stays. */
+/** A later decision stays; returns the number of findings that have one. */
 export type UndoDecisions = () => Promise<number>;
 
 interface TriageDeps {
@@ -47,19 +47,18 @@ interface TriageDeps {
 interface DecisionChange {
   readonly entries?: readonly TriageEntry[];
   readonly answers?: readonly Answer[];
-  /** This machine's files in the shared folder that are no longer needed. */
+  /** These files of this machine in the shared folder are no longer needed. */
   readonly removed?: readonly string[];
 }
 
 /**
- * Other windows add to this machine's books, too. Decisions of others are proposals until they are
- * accepted.
+ * Other windows add to these books, too. Decisions of others are proposals until they are accepted.
  */
 export class TriageStore {
   readonly #deps: TriageDeps;
-  /** The key is `pathKey`: runs may spell a folder differently. */
+  /** The key is a `pathKey`, since runs may spell a folder differently. */
   readonly #books = new Map<string, ReadDecisions>();
-  /** Changes whenever `get` may return something else. */
+  /** It changes whenever `get` may return something else. */
   #version = 0;
   readonly #changed: Emitter<void>;
   #day: string;
@@ -79,7 +78,7 @@ export class TriageStore {
     return this.#queued(() => this.#loadAll(folders, false));
   }
 
-  /** Also reads shared files that were edited, and notices acceptances that have ended. */
+  /** Also reads shared files that were edited in place, and notices acceptances that have ended. */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
@@ -109,7 +108,7 @@ export class TriageStore {
     return name === undefined ? undefined : this.get(folder, { name });
   }
 
-  /** This machine may have decided nothing because its container was rebuilt. */
+  /** A rebuilt container, for example, has no decisions. */
   isNewHere(folder: string): boolean {
     return this.#bookOf(folder)?.entries.size === 0;
   }
@@ -123,7 +122,7 @@ export class TriageStore {
     return [...this.#books.values()].flatMap(({ failures }) => failures);
   }
 
-  /** Throws `triageDamaged` if the book cannot be read; `storage`. */
+  /** Throws `storage`, or `triageDamaged` if the book cannot be read. */
   async set(
     subjects: readonly TriageSubject[],
     state: TriageState,
@@ -152,7 +151,7 @@ export class TriageStore {
         const previous = entryOf(before.get(folder), entry);
         if (present.sharedAs !== undefined && present.sharedAs !== previous?.sharedAs)
           removed.push(present.sharedAs);
-        // Without a time: it is no decision that counts against one under another name.
+        // `at` is 0, so an undone decision never outranks one that was made under another name.
         return {
           ...(previous ?? { ...entry, ...undecided, until: undefined, via: undefined }),
           name: entry.name,
@@ -163,7 +162,7 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /** New decisions of others, by folder, each with the finding that *Accept* applies it to. */
+  /** Returns new decisions of others by folder. *Accept* applies each to its finding. */
   shared<T extends FindingIdentity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {
@@ -179,7 +178,7 @@ export class TriageStore {
     return shared;
   }
 
-  /** A time in the future counts as that of the file, when it came to this disk. */
+  /** If the decision's time is in the future, the file's time on this disk counts. */
   #timeOf({ entry: { at }, writtenAt }: Proposal): number {
     const now = this.#deps.clock.now();
     return at <= now ? at : Math.min(writtenAt || now, now);
@@ -192,8 +191,8 @@ export class TriageStore {
   }
 
   /**
-   * Copies what has a finding here into the book, except where that has a later one. Throws what
-   * `set` throws.
+   * Copies decisions with a finding into the book, unless that has a later one. Throws what `set`
+   * throws.
    */
   accept(folder: string, decisions: readonly NewDecision<FindingIdentity>[]): Promise<void> {
     const accepted = decisions.filter(({ about }) => about !== undefined);
@@ -215,7 +214,7 @@ export class TriageStore {
     return this.#change([folder], () => ({ answers: rejected.map(toAnswer) }));
   }
 
-  /** There is a shared folder that does not have them. */
+  /** Returns decisions that a shared folder lacks. */
   unshared(): readonly MadeDecision[] {
     return [...this.#books.values()].flatMap(({ folder, paths: location, book }) =>
       [...(location.shared === undefined ? [] : (book?.entries.values() ?? []))]
@@ -230,7 +229,7 @@ export class TriageStore {
     await this.#add(unshared);
   }
 
-  /** They are about findings without a decision, count in that run only, and are not shared. */
+  /** The decisions are about undecided findings, count in that run only, and are not shared. */
   importDecisions({ id }: Pick<Run, 'id'>, decisions: readonly MadeDecision[]): Promise<void> {
     return this.#changeEach(decisions, (made, { book }) => {
       const isWanted = (entry: TriageEntry): boolean => {
@@ -241,7 +240,7 @@ export class TriageStore {
     });
   }
 
-  /** Deletes this machine's decisions about a folder. Shared files stay. */
+  /** Shared files stay. */
   forget(folder: string): Promise<void> {
     return this.#queued(async () => {
       await rm(this.#deps.pathsFor(folder).book, { force: true });
@@ -254,7 +253,8 @@ export class TriageStore {
     await this.#changeEach(made, (entries, { book, paths: location }, folder) => {
       before.set(folder, book);
       if (location.shared === undefined) return { entries };
-      // One about the same finding reuses its file, since Git would take a new one for a rename.
+      // A decision about the same finding reuses its file, since Git would take a new one for a
+      // rename.
       const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);
       return { entries: entries.map((entry) => ({ ...entry, sharedAs: fileOf(entry) })) };
     });
@@ -270,7 +270,7 @@ export class TriageStore {
   }
 
   /**
-   * `plan` gets the decisions as they are now on disk. A time in the future would be later than any
+   * `plan` gets the decisions that are on the disk. A future time would outrank every later
    * decision of this machine, so it becomes now.
    */
   #change(
@@ -284,7 +284,7 @@ export class TriageStore {
         const { entries: planned = [], answers = [], removed = [] } = plan(known, folder);
         const now = this.#deps.clock.now();
         const entries = planned.map((entry) => (entry.at > now ? { ...entry, at: now } : entry));
-        // The book comes first: it is what counts.
+        // The book is first, because it is what counts.
         await addToBook(known.paths.book, [...entries, ...answers]);
         try {
           await writeShared(known, entries, removed, this.#deps.calls);
@@ -314,7 +314,7 @@ export class TriageStore {
     return this.#books.get(pathKey(folder))?.book;
   }
 
-  /** A listener that writes would repeat a failing write forever if it fired without a change. */
+  /** Fires only after a change: a listener that writes would repeat a failing write forever. */
   #queued(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(async () => {
       const before = this.#version;

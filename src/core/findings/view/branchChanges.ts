@@ -5,7 +5,10 @@ import { followLines } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
-/** Whether a range, or any line, differs from the branch's base; undefined if unknown. */
+/**
+ * Says whether a range, or any line, differs from the branch's base. Returns undefined if that is
+ * unknown.
+ */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
 export type BranchChange = 'changed' | 'unchanged' | 'unknown' | 'noFile';
@@ -27,7 +30,7 @@ interface FileChange {
   readonly originalUri: { readonly fsPath: string };
 }
 
-/** Paths before, by `pathKey`. A branch may have changed a million files. */
+/** Keys are `pathKey`s, values the former paths. A branch may have changed a million files. */
 export function originalPaths(changes: readonly FileChange[]): Promise<ReadonlyMap<string, string>> {
   return inSlices(pathsOf(changes));
 }
@@ -41,15 +44,14 @@ function* pathsOf(changes: readonly FileChange[]): Generator<undefined, Readonly
   return originals;
 }
 
-/** Characters: the extension host waits for the comparison. */
+/** The extension host waits for the comparison of so many characters. */
 const maxLength = 1_000_000;
 const maxLines = 100;
-/** Of a file. */
 const maxRanges = 1_000;
 
 /**
- * Moved or indented lines are not changed. `base` is null if the base has no such file; a text that
- * cannot be read is undefined.
+ * Moved or indented lines don't count as changed. `base` is null if the base has no such file, and
+ * undefined if it cannot be read.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;
@@ -88,7 +90,6 @@ export function changesOf(
   };
 }
 
-/** Undefined for a location without lines, and for code that is gone. */
 function rangeOf({ drift, startLine, endLine = startLine }: ShownLocation): LineRange | undefined {
   return drift === 'gone' || startLine === undefined || endLine === undefined
     ? undefined

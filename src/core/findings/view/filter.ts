@@ -10,7 +10,6 @@ import type { BranchChange, BranchState } from './branchChanges.ts';
 
 export interface Display {
   readonly minimumSeverity: Severity;
-  /** Hides what a user has closed. */
   readonly hideTriaged: boolean;
 }
 
@@ -44,12 +43,12 @@ export function applyFilter(
   };
 }
 
-/** Of the first location on this machine; `none` without one. */
+/** The first location on this machine counts; without one, it is `none`. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];
 
-/** `none`: there is no quote, or one that is too short. */
+/** `none` means that there is no quote, or that it is too short. */
 export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
 
 export const filterSchema = z.object({
@@ -59,7 +58,7 @@ export const filterSchema = z.object({
   cwes: z.optional(z.array(z.nullable(z.number()))),
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
-  /** Absolute paths that end with `/`; empty without a location on this machine. */
+  /** Absolute paths end with `/`. A finding without a location on this machine has an empty one. */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
@@ -84,8 +83,8 @@ export function activeParts(filter: Filter): FilterPart[] {
 }
 
 /**
- * Until the branch's changes are known, that part lets everything pass. Every word must occur in
- * title, summary, paths, CWE, ID, feature, or URL, in any case and width.
+ * A finding passes until the branch's changes are known. Every word must occur in title, summary,
+ * paths, CWE, ID, feature, or URL, in any case and width.
  */
 export function toPredicate(
   filter: Filter,
@@ -113,7 +112,7 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   },
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
   owners: ({ owners = [] }) => (owners === 'unknown' ? [] : owners.length === 0 ? [null] : owners),
-  /** The folders around the first location, from its own to the run's. */
+  /** The first location is in these folders, up to the run's. */
   folders: ({ locations: [location] }) => {
     if (location === undefined) return [''];
     const names = location.path.split('/').slice(0, -1);
@@ -145,7 +144,7 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     };
   }
   const wanted = new Set<unknown>(filter[part]);
-  // Whose finding it is may become known, so it is shown.
+  // A finding whose owner is unknown is shown.
   const isUnknown = ({ owners }: ShownFinding): boolean => part === 'owners' && owners === 'unknown';
   return (shown) => valuesOf[part](shown).some((value) => wanted.has(value)) || isUnknown(shown);
 }

@@ -62,7 +62,7 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
     ...words
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
-    // As code, so that an issue tracker notifies nobody.
+    // Names are code, so that an issue tracker notifies nobody.
     ...fact(words.owner, shown.owners === 'unknown' ? '' : (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
     quoteOf(shown.details.locations[0]),
@@ -78,12 +78,14 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
   ].join('\n');
 }
 
-/** Empty for a finding that is not live. */
 export function requestOf({ method, url }: Pick<Finding, 'method' | 'url'>): string {
   return [method, url].filter((part) => part !== undefined).join(' ');
 }
 
-/** The present `path:line`, without a line if the code is gone; as reported without a file here. */
+/**
+ * Returns the present `path:line`. There is no line if the code is gone. Without a local file, it
+ * is as reported.
+ */
 export function addressOf(location: Location, shown: Pick<ShownFinding, 'locations'>): string {
   const local = localLocationOf(location, shown);
   const { path, startLine } = local ?? location;
@@ -92,7 +94,6 @@ export function addressOf(location: Location, shown: Pick<ShownFinding, 'locatio
     : `${visibleLine(path)}:${String(startLine)}`;
 }
 
-/** Empty if the location quotes no code. */
 export function quoteOf({ path, snippet = '' }: Location = { path: '' }): string {
   const language = /^\.(\w{1,15})$/.exec(extname(path))?.[1];
   return snippet.trim() === '' ? '' : codeBlock(visibleText(snippet).split('\n'), language);
@@ -100,7 +101,7 @@ export function quoteOf({ path, snippet = '' }: Location = { path: '' }): string
 
 /**
  * Keeps paragraphs, lists, code, and bold text of untrusted Markdown, but no link, image, HTML, or
- * command. Cut at about `maxLength`.
+ * command.
  */
 export function inertMarkdown(source: string, maxLength: number): string {
   const text = visibleText(source.length > maxLength ? `${clip(source, maxLength)} …` : source);
@@ -145,9 +146,9 @@ function inertText(text: string): string {
 }
 
 /**
- * The texts `path:line` that mean exactly one place. A report may write any, and is as old as its
- * run: the line is the reported one, the path the reported or the current one. A location whose
- * code is gone does not count if a location with code has the text.
+ * Returns the texts `path:line` that mean exactly one location. A report is as old as its run, so
+ * the line is the reported one; the path is the reported or the current one. A location whose code
+ * is gone doesn't count beside one with code.
  */
 export function locationLinks(
   shown: readonly Pick<ShownFinding, 'locations'>[],

@@ -8,14 +8,14 @@ export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner
 
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** Unique among groups on one level, which are sorted by `rank`; what is undefined comes last. */
+/** Groups on one level have different topics, and are sorted by `rank`, undefined last. */
 export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'severity'; readonly value: Severity }
   | { readonly kind: 'triage'; readonly value: TriageState }
   | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
   | { readonly kind: 'cwe'; readonly value: number | undefined }
   | { readonly kind: 'file'; readonly value: string | undefined }
-  /** Owners with spaces between them; `unknown` where they could not be read. */
+  /** Spaces separate owners. They are `unknown` if they could not be read. */
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 
@@ -42,7 +42,7 @@ interface MoreNode {
   readonly parent: GroupNode | undefined;
 }
 
-/** Decisions of others that nobody has answered. */
+/** Nobody has answered these decisions of others. */
 interface ProposalsNode {
   readonly kind: 'proposals';
   readonly id: string;
@@ -52,7 +52,7 @@ interface ProposalsNode {
 
 export type OutlineNode = GroupNode | FindingNode | MoreNode | ProposalsNode;
 
-/** Of one node; more take seconds to show. */
+/** More nodes below one take seconds to show. */
 export const maxChildren = 2_000;
 
 /** Each finding is below one node: reported findings by `grouping`, then absent ones by verdict. */
@@ -66,10 +66,7 @@ export function rootNodes(
   return capped([...groups, ...groupsBy('verdict', absent)]);
 }
 
-/**
- * Below a file or a feature its findings, the worst first; below any other group files and
- * features.
- */
+/** A file or feature has its findings, the worst first. Any other group has files and features. */
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
   const { topic, shown } = node;
@@ -88,7 +85,7 @@ export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   return capped(inReadingOrder.map(toNode), node);
 }
 
-/** Files on this machine, then features of a live application, then the rest. */
+/** Local files precede features of a live application, then the rest. */
 function byLocation(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
   const {
     here = [],
@@ -139,7 +136,7 @@ function compareRanks(a: GroupTopic['rank'], b: GroupTopic['rank']): number {
   return Number(a === undefined) - Number(b === undefined) || compareText(String(a), String(b));
 }
 
-/** By code units: ten times as fast as a locale's order, and the same everywhere. */
+/** Code units compare ten times as fast as a locale's order, and the same everywhere. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

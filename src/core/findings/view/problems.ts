@@ -8,14 +8,15 @@ const maxPerFile = 1_000;
 
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;
 
-/** Findings whose first location still has its code. */
 export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles {
   const isThere = ({ locations: [main] }: ShownFinding): boolean =>
     main !== undefined && main.drift !== 'gone';
   return Map.groupBy(shown.filter(isThere), (finding) => positionOf(finding).file);
 }
 
-/** Hidden by settings, without a location, with code that is gone, or too many in one file. */
+/**
+ * Settings may hide findings; others have no location, code that is gone, or too many in one file.
+ */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((finding) => isDisplayed(finding, display));
   let visible = 0;
@@ -28,7 +29,7 @@ export interface Position {
   readonly line: number;
 }
 
-/** Line 1 if the line is unknown. */
+/** An unknown line is shown at line 1. */
 function positionOf({ locations: [location] }: ShownFinding): Position {
   return { file: pathKey(location?.file ?? ''), line: location?.startLine ?? 1 };
 }
@@ -38,8 +39,8 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
 }
 
 /**
- * The neighbor of `current` while the cursor is still there, else the first after the cursor. Wraps
- * around; -1 without findings.
+ * Returns the neighbor of `current` if the cursor is still there, else the first one after the
+ * cursor. Wraps around. Returns -1 without findings.
  */
 export function neighbor(
   ordered: readonly ShownFinding[],

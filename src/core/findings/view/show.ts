@@ -22,19 +22,13 @@ export interface ShowSource {
   readonly decide: Decide;
 }
 
-/**
- * How many findings a run reports; `open` is undefined where the decisions about them are not
- * looked up.
- */
+/** `open` is undefined if the decisions are not looked up. */
 export interface FindingCounts extends Pick<ResultHead, 'cut'> {
   readonly findings: number;
   readonly open: number | undefined;
 }
 
-/**
- * Another run may be shown for some of the run's folders, and no finding of a run that is not
- * shown.
- */
+/** Only if all findings of the run are shown, the open ones are known. */
 export function toCounts({ cut, counts }: ResultHead, shown: readonly ShownFinding[]): FindingCounts {
   const { findings } = counts;
   return { findings, cut, open: shown.length === findings ? countOpen(shown) : undefined };
@@ -65,7 +59,7 @@ export function toShownRun(view: RunView, source: ShowSource): ShownRun {
     shown,
     cut: head.cut,
     changedFiles: changedFiles.size,
-    // Settled ones are listed only if the baseline reports them.
+    // Closed ones are listed only if the baseline reports them.
     absent: all.filter(
       ({ run: { id }, verdict, triage: { state } }) =>
         !isReported(verdict) && (id === head.baseline?.id || !isClosed(state)),
@@ -105,8 +99,8 @@ export function toShownFinding(found: ResultFinding, run: Run, known: Known, dec
 }
 
 /**
- * Without findings in folders that show another run. Of two runs whose folders contain each other,
- * the later one shows the files in both.
+ * Excludes findings in folders that show another run. If the folders of two runs contain each
+ * other, the later run shows the files in both.
  */
 function withoutOtherFolders(
   shownRun: ShownRun,
@@ -114,7 +108,7 @@ function withoutOtherFolders(
   all: readonly ShownRun[],
 ): ShownRun {
   const { run, shown, absent = [] } = shownRun;
-  // A finding of an earlier run may lie in a folder that this run does not have.
+  // A finding of an earlier run may be in a folder that this run doesn't have.
   const folders = new Set([...shown, ...absent].map(folderOf));
   const hiddenFolders = new Set(
     [...folders].filter((folder) => {
@@ -130,7 +124,7 @@ function withoutOtherFolders(
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 
-/** They contain a folder of this run, or are in one, and are of its subject. */
+/** These contain a folder of this run, or are in one, and are of its subject. */
 function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
   const own = run.targets.map(({ folder }) => folder);
   const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
@@ -141,14 +135,12 @@ function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly s
     .filter((folder) => isBelowOwn(folder) || own.some(atOrBelow([folder])));
 }
 
-/** Where its main location is, or was. */
+/** The file need not exist any more. */
 function fileOf(shown: ShownFinding): string {
   return mainLocationOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.locations[0]?.path ?? '');
 }
 
-/**
- * The difference of what both report. Why a finding is absent is what the run's own record says.
- */
+/** Compares what both report. The run's own record tells why a finding is absent. */
 export function compareViews(view: RunView, baseline: RunView): RunView {
   const { head, run } = view;
   if (head === undefined || baseline.head === undefined) return view;
@@ -161,7 +153,7 @@ export function compareViews(view: RunView, baseline: RunView): RunView {
     if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
     return found.verdict === 'carriedOver' ? found.verdict : again;
   };
-  // Beyond a cut, nothing is known to be absent.
+  // Beyond a cut, no finding is known to be absent.
   const absent = head.cut === undefined ? before.filter(({ name }) => !now.has(name)) : [];
   const [owners, ownersBefore] = [view.owners, baseline.owners];
   const isUnknown = owners === 'unknown' || ownersBefore === 'unknown';

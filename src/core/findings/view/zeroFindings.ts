@@ -2,7 +2,7 @@ import { coverageOf, excludedIn } from '../../upload/choose/coverage.ts';
 import { endedEarly, type Run } from '../../run/state/run.ts';
 
 export interface Language {
-  /** As `vscode.l10n.t`. */
+  /** It works like `vscode.l10n.t`. */
   readonly t: (sentence: string, ...values: string[]) => string;
   readonly formatNumber: (value: number) => string;
 }

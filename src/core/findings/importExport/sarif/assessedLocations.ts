@@ -4,30 +4,30 @@ import type { Location } from '../../finding.ts';
 import { readAsUploaded } from '../../location/uploadedFiles.ts';
 import { localLocationOf, uploadedFileOf, type ShownFinding } from '../../shownFinding.ts';
 
-/** `folder` is as the run's target names it, and `path` is relative to it. */
+/** The folder is spelled as in the run's target, and `path` is relative to it. */
 export interface AssessedLocation {
   readonly folder: string;
   readonly path: string;
   readonly sha256?: string | undefined;
-  /** With all four members; absent if the line is unknown. */
+  /** All four members are present. It is absent if the line is unknown. */
   readonly region?: Region | undefined;
   /**
-   * GitHub's hash of the first line; absent if the text that was uploaded is not on this machine.
+   * It is GitHub's hash of the first line, and absent if the uploaded text is not on this machine.
    */
   readonly hash?: string | undefined;
 }
 
 export type AssessedLocations = ReadonlyMap<Location, AssessedLocation>;
 
-/** Lines are those of the result, in the text that the finding's own run was uploaded. */
+/** Lines are those of the result, in the text that the finding's own run uploaded. */
 export async function readAssessedLocations(
   findings: readonly ShownFinding[],
   runFolderOf: (runId: string) => string,
 ): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
     shown.finding.locations.flatMap((location, at) => {
-      // Without a uploaded file, there is one here if it is not known what was uploaded, or if a
-      // user mapped its path.
+      // Without an uploaded file, there is a local one if the upload is unknown, or if a user
+      // mapped the path.
       const file = shown.uploaded[at] ?? localLocationOf(location, shown);
       return file === undefined
         ? []
@@ -73,9 +73,9 @@ const factor = 37;
 const endOfFile = 0xffff;
 
 /**
- * GitHub's `primaryLocationLineHash` (github/codeql-action, `src/fingerprints.ts`): in hex, a
- * polynomial over 100 characters from the start of the line without spaces and tabs, and then how
- * many lines up to here have it.
+ * GitHub's `primaryLocationLineHash` (github/codeql-action, `src/fingerprints.ts`) is a polynomial,
+ * in hex, over 100 characters from the start of the line, without spaces and tabs. The number of
+ * lines up to here that have it follows.
  */
 export function hashLines(
   text: string,
@@ -95,7 +95,7 @@ export function hashLines(
   return hashes;
 }
 
-/** Modulo 2^64, in two halves of 32 bits, so that products stay exact numbers. */
+/** The hash is modulo 2^64. Two halves of 32 bits keep products exact. */
 function hashFrom(code: string, start: number): string {
   let high = 0;
   let low = 0;

@@ -7,16 +7,16 @@ import { isClosed, needsNote } from '../../triage/triage.ts';
 import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
 import { type ExportTool, locationIn, type LogFolder, sourceRoot, toLog } from './sarif.ts';
 
-/** Limits that GitHub documents in “SARIF support for code scanning”. */
+/** GitHub documents these limits in “SARIF support for code scanning”. */
 export const codeScanningLimits = { gzippedBytes: 10_000_000, shownResults: 5_000 } as const;
 
-/** GitHub closes as fixed what an upload does not list. */
+/** GitHub closes findings as fixed that an upload does not list. */
 export interface Upload {
   readonly listed: readonly ShownFinding[];
   readonly closed: readonly ShownFinding[];
 }
 
-/** An absent finding is listed too, unless a user closed it or its code changed. */
+/** An absent finding is also listed, unless a user closed it or its code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   const open = absent.filter(({ triage }) => !isClosed(triage.state));
   return {
@@ -61,7 +61,7 @@ export function toCodeScanning(
   const locate = (location: Location) => {
     const found = locations.get(location);
     const artifactLocation = locationIn(folders, found);
-    // Of the other locations, those without a line say nothing.
+    // A further location without a line says nothing.
     const region = found?.region ?? (mains.has(location) ? firstLine : undefined);
     return artifactLocation && region && { artifactLocation, region };
   };
@@ -88,7 +88,7 @@ export function toCodeScanning(
   return toLog(source, tool, { all, assessed: locations, locate, ofRun });
 }
 
-/** It stands for the repository: the file that tells about it, else the first one. */
+/** Returns the file that stands for the repository: its README, else the first one. */
 export async function readMainFile(
   run: Run,
   { folders }: AssessedRepository,

@@ -1,7 +1,7 @@
 import type { ReportingDescriptor } from 'sarif';
 import { cweUrl, type Details, type Finding, type Severity, severityRank } from '../../finding.ts';
 
-/** Score ranges of CVSS 3 and 4, and a typical score of each. */
+/** These are the score ranges of CVSS 3 and 4, each with a typical score. */
 const bands: Readonly<Record<Exclude<Severity, 'unrated'>, { from: number; below: number; usual: number }>> =
   {
     critical: { from: 9, below: 10.1, usual: 9.5 },
@@ -15,7 +15,7 @@ const maxId = 255;
 /** GitHub refuses a rule with more than 20 tags. */
 const maxTags = 20;
 
-/** It is never the title, which a model may reword. */
+/** The title is not used, since a model may reword it. */
 export function toRuleId({ rule, cwes: [cwe], perspective }: Finding): string {
   const id = rule ?? (cwe === undefined ? perspective : `CWE-${String(cwe)}`);
   return id?.slice(0, maxId).toWellFormed() || 'unclassified';
@@ -27,7 +27,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
   const cwe = /^CWE-(\d+)$/.exec(id)?.[1];
   const text = toSentence(escapeMessage(describe(id)));
   const page = cwe === undefined ? undefined : cweUrl(Number(cwe));
-  // The form that code scanning services look for.
+  // Code scanning services look for this form.
   const tags = ['security', ...cwes.map((number) => `external/cwe/cwe-${String(number).padStart(3, '0')}`)];
   return {
     id,
@@ -50,7 +50,7 @@ function describe(id: string): string {
   return `Findings of the kind ${id}`;
 }
 
-/** The CVSS score if it fits the severity, else a typical score; undefined if unrated. */
+/** Returns the CVSS score if it fits the severity, else a typical score. */
 export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cvss'>): number | undefined {
   if (severity === 'unrated') return undefined;
   const { from, below, usual } = bands[severity];
@@ -76,7 +76,7 @@ function toSentence(text: string): string {
   return /[.!?。！？]$/.test(text) ? text : `${text}.`;
 }
 
-/** Escapes what SARIF would read as a link (2.1.0, 3.11.6) or a placeholder (3.11.5). */
+/** SARIF would read a link (2.1.0, 3.11.6) or a placeholder (3.11.5). */
 export function escapeMessage(text: string): string {
   return text.toWellFormed().replace(/[{}]/g, '$&$&').replaceAll('](', ']\\(');
 }

@@ -20,11 +20,11 @@ import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
 import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts';
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
-/*
+/**
  * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
- * text. This form has everything, and paths from the assessed folder; of several folders, each is
- * one below the base. `codeScanning` has what GitHub accepts, and paths from the root of a
- * repository. Sections are those of the standard.
+ * text. This form has everything. Its paths start at the assessed folder, or above several.
+ * `codeScanning` has what GitHub accepts, with paths from the root of a repository. Sections are
+ * those of the standard.
  */
 
 export interface ExportTool {
@@ -32,7 +32,7 @@ export interface ExportTool {
   readonly version: string;
 }
 
-/** `path` is from where the paths of a log start, and empty for that folder itself. */
+/** Paths of a log start above `path`, which may be empty. */
 export interface LogFolder {
   readonly folder: string;
   readonly name: string;
@@ -56,7 +56,7 @@ export function toSarif(source: DetailedRun, assessed: AssessedLocations, tool: 
   // Verdicts and suppressions are on all results or on none (3.27.23 and 3.27.24).
   const hasVerdicts = all.every(({ verdict }) => verdict !== undefined);
   const hasSuppressions = all.some(({ triage }) => needsNote(triage.state));
-  // Those of this run, which may be later than the finding's run.
+  // This run may be later than the finding's, and its folders count.
   const folders = targets.map((target) => ({ ...target, path: targets.length === 1 ? '' : target.name }));
   const quotes = new Map(
     all.flatMap(({ finding, details }) =>
@@ -104,7 +104,7 @@ function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']>
   return verdict === 'new' || verdict === 'foundAgain' ? 'new' : 'unchanged';
 }
 
-/** Undefined for what lies outside the folders. */
+/** Returns undefined outside the folders. */
 export function locationIn(
   folders: readonly LogFolder[],
   found: AssessedLocation | undefined,
@@ -155,7 +155,7 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
       ...form.more?.(shown),
     };
   });
-  // Of this run only: an earlier one may have been uploaded other bytes.
+  // An earlier run may have uploaded other bytes, so only this run counts.
   const files = all
     .filter((shown) => shown.run.id === run.id)
     .flatMap(({ finding }) => finding.locations)
@@ -189,8 +189,8 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
 }
 
 /**
- * GitHub merges results with the same rule, file, and hash: a hash that two results of a rule share
- * is replaced by the fingerprint.
+ * GitHub merges results with the same rule, file, and hash: the fingerprint replaces a hash that
+ * two results of a rule share.
  */
 function hashesOf(all: readonly DetailedFinding[], assessed: AssessedLocations): readonly string[] {
   const rows = all.map(({ finding, fingerprint }) => {
@@ -243,7 +243,7 @@ function toInvocation(source: ShownRun): NonNullable<Run['invocations']>[number]
   };
 }
 
-/** A relative reference that stays below its base, percent-encoded. */
+/** Returns a relative, percent-encoded reference that stays below its base. */
 export function toRelativeUri(path: string): string {
   const parts = path.split(/[\\/]+/).filter((part) => part !== '' && part !== '.' && part !== '..');
   return parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');
