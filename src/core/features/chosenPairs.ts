@@ -19,7 +19,6 @@ export interface Pair {
   readonly perspective: Perspective;
 }
 
-/** The keys are feature names, then perspectives. */
 export type Choice = ReadonlyMap<string, ReadonlyMap<Perspective, Priority>>;
 
 export type PairsFault = 'none' | 'tooMany' | 'gone' | 'damaged';
@@ -57,7 +56,6 @@ export function countChosen(choice: Choice, features: readonly Feature[]): numbe
   return features.reduce((sum, { name }) => sum + (choice.get(name)?.size ?? 0), 0);
 }
 
-/** A new download may lack features that were chosen before. */
 export function missingFeatures(choice: Choice, features: readonly Feature[]): string[] {
   const names = new Set(features.map(({ name }) => name));
   return [...choice.keys()].filter((name) => !names.has(name));
@@ -102,7 +100,7 @@ const fileSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
 );
 
-/** Returns undefined if the user has not chosen. Throws `badPairs` for a damaged file. */
+/** Throws `badPairs` for a damaged file. */
 export async function readChoice(folder: string): Promise<Choice | undefined> {
   const text = await readIfThere(join(folder, fileName));
   if (text === undefined) return undefined;
@@ -132,7 +130,6 @@ export function isOnlyPairOf({ input }: Pick<Run, 'input'>, pairs: Pairs): boole
   return pairs.length === 1 && isDeepStrictEqual(namesOf(pairs), namesOf(input?.pairs));
 }
 
-/** Returns the pairs that the run requested, or none if they are unknown. */
 export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   const asked = askedPairs(run);
   if (asked === 'all') return everyPair(features);
@@ -144,7 +141,7 @@ export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   );
 }
 
-/** Returns the user's choice, else the run's own pairs. Throws `badFeatures` and `badPairs`. */
+/** Throws `badFeatures` and `badPairs`. */
 export async function pairsToContinue(
   run: Run,
   folder: string,

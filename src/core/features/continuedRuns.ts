@@ -3,7 +3,8 @@ import { workflows } from '../workflows/workflows.ts';
 import { isFinal, keptArtifacts, roleOf, type Run } from '../run/state/run.ts';
 
 /**
- * Says for each continuation whether it is allowed, or why not (docs/api.md, sections 2.7 and 2.8).
+ * A continuation is allowed, or the reason against it is returned (docs/api.md, sections 2.7 and
+ * 2.8).
  */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
   // An imported run may have an ID, but doesn't name its service.

@@ -19,9 +19,7 @@ export interface Feature {
 }
 
 export interface FeatureList {
-  /** The features have usable and different names, and are in file order. */
   readonly features: readonly Feature[];
-  /** Counts entries with the name of an earlier one. */
   readonly repeated: number;
   readonly unreadable: number;
   readonly cut: number;
@@ -75,10 +73,7 @@ export function toFeatures(value: unknown): FeatureList {
   return { features: [...features.values()], repeated, unreadable, cut };
 }
 
-/**
- * Returns undefined if the run has no such artifact. Throws `badFeatures` if it is too large or
- * malformed.
- */
+/** Throws `badFeatures` if it is too large or malformed. */
 export async function readArtifact<T>(
   run: Run,
   folder: string,

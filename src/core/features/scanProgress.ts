@@ -13,7 +13,6 @@ export type PairState = (typeof pairStates)[number];
 export interface ScanProgress {
   readonly tested: number;
   readonly notApplicable: number;
-  /** `partlyUnreadable` means that entries cannot be read or are too many. */
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
   /** A crawl without progress has tested no pair. */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
@@ -27,7 +26,6 @@ export interface ListedProgress {
 
 const maxListed = maxFeatures * perspectives.length;
 
-/** The answer has a `problem` if the progress cannot be read. */
 export async function readScanProgress(
   run: Run,
   folder: string,
@@ -80,7 +78,6 @@ function progressWithout(problem: 'absent' | 'unreadable', state: PairState = 'u
   return { tested: 0, notApplicable: 0, problem, stateOf: () => state };
 }
 
-/** The members have the names of a request's pairs. */
 function keyOfPair(pair: unknown): string | undefined {
   const { feature_name: feature, perspective } = isObject(pair) ? pair : {};
   const known = perspectives.find((each) => each === perspective);

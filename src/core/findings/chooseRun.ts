@@ -12,10 +12,7 @@ export function hasAllFindings(run: Run): boolean {
   return hasFindings(run) && !endedEarly(run) && !testsOnePair(run);
 }
 
-/**
- * Runs of one subject replace each other: about the code of their folders, or about one
- * application.
- */
+/** Runs of one subject replace each other. It is the code of their folders, or an application. */
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
   // The URLs of a run that was started elsewhere are unknown.
@@ -63,8 +60,8 @@ export class FolderChoices {
   }
 
   /**
-   * Keys are `folderSubjectKey`s; undefined means that the folder shows no run. A folder without an
-   * entry is neither open nor chosen: it accepts findings of every shown run.
+   * Keys are `folderSubjectKey`s. A folder without an entry is neither open nor chosen, and accepts
+   * findings of every shown run.
    */
   runsToShow(
     all: readonly Run[],

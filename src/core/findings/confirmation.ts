@@ -40,7 +40,6 @@ export async function readConfirmations(name: string, source: Source): Promise<r
   return (await Promise.all(read)).flat();
 }
 
-/** `found` is undefined if the run's findings are unknown. */
 export function resultOf(run: Run, found: readonly unknown[] | undefined, state: PairState): LiveResult {
   if (!isFinal(run)) return 'pending';
   if (isUnsent(run)) return 'notTested';
@@ -81,8 +80,8 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
 }
 
 /**
- * Copies the run's input for one pair (docs/api.md, section 2.7). Returns undefined if the input or
- * ID is unknown.
+ * Returns undefined if the input or ID is unknown. The input is for one pair (docs/api.md, section
+ * 2.7).
  */
 export function toConfirmInput(
   run: Run,

@@ -149,7 +149,6 @@ export function withoutQuote(location: Location): Location {
   return { ...location, snippet: undefined, inCodePoints: undefined };
 }
 
-/** Replaces details that cannot be read any more. */
 export function detailsFrom({ summary, locations }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], locations };
 }
@@ -169,20 +168,17 @@ export function isLiveFinding({
   return (url ?? feature ?? perspective) !== undefined;
 }
 
-/** Returns the locations without a role or, if all have one, the first location. */
 export function mainLocationsOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   const main = locations.filter(({ role }) => role === undefined);
   return main.length > 0 ? main : locations.slice(0, 1);
 }
 
-/** The flow leads from source to sink. Steps are in file order. */
 export function flowOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   return (['source', 'step', 'sink'] as const).flatMap((role) =>
     locations.filter((location) => location.role === role),
   );
 }
 
-/** Returns each location once, from the source to the sink, then supporting locations. */
 export function attackPathOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   const rank = ({ role }: Location): number =>
     ({ source: 0, step: 1, sink: 2, evidence: 3, related: 3 })[role ?? 'step'];

@@ -55,7 +55,6 @@ interface Deps extends ViewSource {
 export type Comparison = ShownRun & { readonly baseline: Run };
 
 interface Chosen {
-  /** The keys are `folderSubjectKey`s, the values run IDs. */
   readonly runIds: ReadonlyMap<string, string | undefined>;
   readonly compared?: { readonly run: string; readonly baseline: string } | undefined;
 }
@@ -81,7 +80,6 @@ export class FindingStore implements Disposable {
   #shown: readonly ShownRun[] = [];
   #byName: ReadonlyMap<string, readonly ShownFinding[]> | undefined;
   readonly #heads = new WeakMap<Run, ResultHead>();
-  /** Each run ID has the last step of its view. */
   readonly #steps = new Map<string, Promise<void>>();
   #loading = new AbortController();
 
@@ -192,7 +190,6 @@ export class FindingStore implements Disposable {
     await setImmediate(); // showing 10,000 findings takes long
   }
 
-  /** Does only what has changed or is unknown. */
   #refresh(known: Run, signal?: AbortSignal): Promise<RunView> {
     return this.#step(known.id, async (former) => {
       signal?.throwIfAborted();
@@ -274,9 +271,7 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /**
-   * Returns undefined if the item is too long, nested too deeply, or in a file that was replaced.
-   */
+  /** Returns undefined if it is too long or nested too deeply, or its file was replaced. */
   itemOf(found: Detailable): Promise<string | undefined> {
     return readItem(found, this.#deps);
   }
@@ -342,7 +337,7 @@ export class FindingStore implements Disposable {
     return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
   }
 
-  /** Returns saved findings of the latest runs of open folders, shown or not. */
+  /** The runs need not be shown. */
   async latestFindings(): Promise<readonly ShownFinding[]> {
     const { runs, triage, isOpenHere } = this.#deps;
     const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());
@@ -356,7 +351,6 @@ export class FindingStore implements Disposable {
     });
   }
 
-  /** Pairs each decision with its finding among the shown ones and `others`. */
   sharedDecisions(
     others: readonly ShownFinding[] = [],
   ): ReadonlyMap<string, readonly NewDecision<ShownFinding>[]> {

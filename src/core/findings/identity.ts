@@ -12,7 +12,6 @@ import type { UploadPath } from './location/resolver.ts';
  */
 
 export interface FindingIdentity {
-  /** The name is the `reportKey` of the first report. */
   readonly name: string;
   /** The first 16 hex digits of the SHA-256 identify the findings file. */
   readonly file: string;
@@ -58,7 +57,6 @@ export function createFinder<T extends FindingIdentity>(
   findings: readonly T[],
   asked: readonly FindingIdentity[],
 ): (one: FindingIdentity) => T | undefined {
-  // The first of several findings with a key counts.
   const toMap = (keyOf: (finding: FindingIdentity) => string): Map<string, T> =>
     new Map(findings.toReversed().map((finding) => [keyOf(finding), finding]));
   const byName = toMap(({ name }) => name);

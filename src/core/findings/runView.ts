@@ -43,7 +43,6 @@ import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 export interface RunView extends Located {
   readonly run: Run;
-  /** A view with a failure has no findings. */
   readonly failure?: Failure | undefined;
   readonly head?: ResultHead | undefined;
   /** The run's own findings are before those that only earlier runs report. */
@@ -56,7 +55,6 @@ export interface ViewSource extends ResultSource {
   readonly runs: Pick<RunStore, 'all' | 'get' | 'folderOf'>;
   readonly calls: Pick<FolderCalls, 'ask'>;
   readonly mappings: MappingMemory;
-  /** `file` is an absolute path. */
   readonly texts: (isWanted: (file: string) => boolean) => EditorTexts;
   readonly log: Logger;
 }
@@ -83,7 +81,7 @@ export async function readView(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
     const view = toView(run, record);
-    await setImmediate(); // of 10,000 findings, this and showing them both take long
+    await setImmediate(); // this and showing 10,000 findings take long
     return view;
   } catch (error) {
     if (isAbortError(error)) throw error;
@@ -129,7 +127,6 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
 
 interface Surroundings extends LocateOptions {
   readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
-  /** The keys are `pathKey`s of the targets' folders. */
   readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
 }
 
@@ -219,7 +216,6 @@ function isSameLocated(former: Located, { locations, unread, missing }: Located)
   );
 }
 
-/** CODEOWNERS may be in these folders. */
 const ownersNames = new Set(OWNERS_FILES.flatMap((file) => file.split('/')));
 
 /** A changed path may be a CODEOWNERS file, or a folder that has one. */
@@ -228,7 +224,6 @@ export function forgetOwners(view: RunView, changed: ReadonlySet<string>): RunVi
   return mayHaveChanged ? { ...view, owners: 'unknown' } : view;
 }
 
-/** Calls `onWait` before it asks a worker. */
 export async function addOwners(
   view: RunView,
   source: ViewSource,

@@ -53,14 +53,12 @@ export interface ShownRun {
   readonly shown: readonly ShownFinding[];
   readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
-  /** Counts files with findings that differ from what was scanned. */
   readonly changedFiles?: number | undefined;
   /** Only earlier runs report these. Closed ones are listed only if the baseline reports them. */
   readonly absent?: readonly ShownFinding[] | undefined;
   /** `baselineCut` is present if not all findings of the baseline are known. */
   readonly baseline?: Run | undefined;
   readonly baselineCut?: Cut | undefined;
-  /** The comparison lacks the findings of these runs. */
   readonly unreadRuns?: readonly Run[] | undefined;
   /** Counts absent findings of removed runs, and those beyond the limit. */
   readonly unlisted?: number | undefined;
@@ -120,7 +118,6 @@ export function decisionFolders(shown: LocatedFinding): readonly string[] {
   return folder !== undefined && folders.some((each) => isSamePath(each, folder)) ? [folder] : folders;
 }
 
-/** A decision is stored in each folder whose decisions count. */
 export function toTriageSubjects(shown: ShownFinding): readonly TriageSubject[] {
   const { finding, locations } = shown;
   const path = locations[0]?.path ?? finding.locations[0]?.path ?? '';

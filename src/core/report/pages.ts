@@ -5,7 +5,6 @@ interface DocumentFrame {
   readonly styleUri: string;
   readonly cspSource: string;
   readonly nonce: string;
-  /** A BCP 47 tag names the editor's language. */
   readonly language: string;
 }
 
@@ -26,7 +25,6 @@ function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
   ].join('; ');
 }
 
-/** The document arrives later, as a message. */
 export function documentHtml(frame: DocumentFrame): string {
   return `<!DOCTYPE html>
 <html lang="${escape(frame.language)}">
@@ -51,7 +49,7 @@ interface SavedReport {
   readonly style: string;
 }
 
-/** Returns a self-contained page without scripts, or undefined if the body is not inert. */
+/** Returns undefined if the body is not inert. */
 export function toSavedHtml({ title, language, body, style }: SavedReport): string | undefined {
   const inert = toInertHtml(body);
   if (inert === undefined) return undefined;

@@ -61,13 +61,11 @@ const reportContent = z.strictObject({
     z.strictObject({
       label: text,
       value: text,
-      /** These numbers are shown after the value as links. */
       cwes: z.optional(z.array(count)),
       /** `amber` means a doubt, `grey` something unknown. */
       tone: z.optional(z.enum(['amber', 'grey'])),
     }),
   ),
-  /** A document about one finding has none. */
   severities: z.array(
     z.strictObject({
       severity: z.enum(severities),
@@ -76,15 +74,13 @@ const reportContent = z.strictObject({
     }),
   ),
   noFindings: z.optional(text),
-  /** `label` names the baseline. */
   changes: z.optional(
     z.strictObject({ label: text, counts: z.array(z.strictObject({ label: text, count })) }),
   ),
-  /** The newest run comes first. A document about one run or finding has no trend. */
+  /** The newest run comes first. */
   trend: z.optional(trend),
   /** `openLocation` returns the `index`. `label` is a unique `path:line`, as in the report. */
   locations: z.array(z.strictObject({ index: count, label: text })),
-  /** A BCP 47 tag names the report's language. */
   language: text,
 });
 
@@ -130,7 +126,7 @@ const webviewState = z.object({
   offsetPx: z.optional(z.number()),
 });
 
-/** The content is a run's report, a finding, or a trend. Labels are localized. */
+/** Labels are localized. */
 export type ReportContent = z.infer<typeof reportContent>;
 export type TrendContent = z.infer<typeof trend>;
 export type ReportStrings = z.infer<typeof reportStrings>;
@@ -139,7 +135,6 @@ export type ProblemMessage = z.infer<typeof problemMessage>;
 export type HostMessage = z.infer<typeof hostMessage>;
 /** The webview names locations and actions only by index, never by path or command. */
 export type WebviewMessage = z.infer<typeof webviewMessage>;
-/** The state survives hiding and reloading. */
 export type WebviewState = z.infer<typeof webviewState>;
 
 export function readWebviewMessage(value: unknown): WebviewMessage | undefined {

@@ -32,9 +32,8 @@ import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /**
- * Answers agents from disk, without VS Code. The results are those that VS Code last saved of the
- * runs that a folder shows by default. Decisions are those of this machine. Only the findings of an
- * answer are located. Writes nothing.
+ * Answers agents from disk, without VS Code: with the results that it last saved of the runs that a
+ * folder shows by default, and with this machine's decisions. Writes nothing.
  */
 
 export interface SavedFolder {
@@ -49,7 +48,6 @@ interface Deps {
 }
 
 interface RunsOfFolder extends RunsOnDisk {
-  /** Targets name these folders, which are in the server's folder. */
   readonly folders: ReadonlySet<string>;
 }
 

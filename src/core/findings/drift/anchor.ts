@@ -22,7 +22,6 @@ interface QuoteIndex {
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 
-/** White space is ignored. */
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const find = lazily(() => createFind(readCode(lines.map(compact))));
   /** Returns undefined if the snippet is at its reported line. */
@@ -118,7 +117,6 @@ function isSignificant(text: string): boolean {
   return text.length >= minPartLength && /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Returns undefined if two are equally near. */
 function nearest(ranges: readonly LineRange[], line: number | undefined): LineRange | undefined {
   if (ranges.length < 2) return ranges[0];
   if (line === undefined) return undefined;

@@ -20,7 +20,6 @@ export function comparable(line: string): string {
   return line.length > maxComparedLength ? line : compact(line);
 }
 
-/** All lines between the hunks are the same. */
 export function compareLines(before: readonly string[], after: readonly string[]): readonly Hunk[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
@@ -40,7 +39,6 @@ export function compareLines(before: readonly string[], after: readonly string[]
   return hunks;
 }
 
-/** `at` and `afterAt` are the first lines. */
 function compareGap(
   before: readonly string[],
   after: readonly string[],
@@ -87,7 +85,7 @@ function uniqueIn(texts: readonly string[]): ReadonlyMap<string, number> {
   return new Map([...positions].flatMap(([text, all]) => (all.length > 1 ? [] : [[text, all[0] ?? 0]])));
 }
 
-/** Returns the lines (0-based, ends included) that are not blank, or all if all are blank. */
+/** Lines are 0-based. If all are blank, returns all. */
 export function codeLinesIn(lines: readonly string[], first: number, last: number): readonly number[] {
   const count = Math.min(last, lines.length - 1) - first + 1;
   const all = Array.from({ length: Math.max(0, count) }, (_, at) => first + at);

@@ -52,7 +52,6 @@ export function followLines(
   return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
 }
 
-/** Returns the current line, or the changed lines that it is one of. */
 function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedLines {
   let [low, high] = [0, hunks.length];
   while (low < high) {

@@ -6,7 +6,7 @@ export interface LineRange {
 
 export interface CodeLines {
   readonly texts: readonly string[];
-  /** These are the line numbers of `texts`, 1-based. */
+  /** They are 1-based. */
   readonly numbers: readonly number[];
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
@@ -21,7 +21,6 @@ const maxHeadLength = 200;
 /** Longer lines are generated, and are not compared by character. */
 export const maxComparedLength = 5_000;
 
-/** Counts lines as an editor does. */
 export function splitLines(text: string): readonly string[] {
   const plain = text.startsWith('\uFEFF') ? text.slice(1) : text;
   return plain.split(plain.includes('\r') ? /\r\n|\r|\n/ : '\n');
@@ -96,13 +95,12 @@ export function readCode(compacted: readonly string[]): CodeLines {
   return { texts, numbers, positions };
 }
 
-/** `start` is a position in `code.texts`. */
 export function rangeOf(code: CodeLines, start: number, length: number): LineRange {
   const startLine = code.numbers[start] ?? 1;
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
 }
 
-/** Returns positions in `code.texts`. An empty block starts everywhere. */
+/** Returns positions in `code.texts`. */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];

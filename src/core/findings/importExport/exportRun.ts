@@ -14,9 +14,8 @@ import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/c
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
 /**
- * The worker makes an export, which says what was assessed, of findings with their details. For an
- * import, the worker reads the file (`readContent`), then the host stores it as a run
- * (`importFile`).
+ * The worker makes an export. For an import, it reads the file (`readContent`), then the host
+ * stores that as a run (`importFile`).
  */
 
 type ExportForm =

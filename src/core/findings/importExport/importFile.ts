@@ -86,7 +86,6 @@ export async function importRun(
   return run;
 }
 
-/** Findings that have a decision keep it. */
 export function undecidedBy(
   decisions: readonly TriageEntry[],
   all: readonly ShownFinding[],

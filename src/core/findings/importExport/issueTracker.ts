@@ -2,7 +2,6 @@ export interface IssueTracker {
   readonly kind: 'github' | 'gitlab';
   /** A port is included unless it is the default. */
   readonly host: string;
-  /** `/` separates owner, groups, and repository. */
   readonly repository: string;
 }
 
@@ -38,7 +37,6 @@ export function readTracker(remote: string): IssueTracker | undefined {
   return { kind, host, repository: names.join('/') };
 }
 
-/** The first remote counts that is on a known host, or on one that `isThere`. */
 export async function findTracker(
   remotes: readonly string[],
   isThere: (hostname: string) => Promise<boolean>,
@@ -63,7 +61,6 @@ export function newIssueAddress({ kind, host, repository }: IssueTracker, title:
   return address.href;
 }
 
-/** Returns undefined if the tracker cannot take a private report. */
 export function newAdvisoryAddress({ kind, host, repository }: IssueTracker): string | undefined {
   return kind === 'github' ? `https://${host}/${repository}/security/advisories/new` : undefined;
 }

@@ -72,7 +72,6 @@ export interface ImportStart {
 }
 
 export interface ImportedFile {
-  /** The keys are names; `findings.json` is always there. */
   readonly files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
   readonly findings: number;
   readonly cut: Cut | undefined;
@@ -80,7 +79,7 @@ export interface ImportedFile {
   readonly decisions: readonly TriageEntry[];
 }
 
-/** Reads a bundle, a SARIF log, or a findings file, in the worker. Throws `badImport`. */
+/** Only a worker calls it. Throws `badImport`. */
 export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (content.length > maxImportBytes) throw badImport('tooLarge');
@@ -125,7 +124,6 @@ function readDecisions(content: Buffer | undefined): ReadonlyMap<number, TriageE
   return new Map(entries.map((entry) => [entry.index, entry]));
 }
 
-/** The limits are on real sizes. `files` doesn't have the facts. */
 export async function readBundle(
   zip: Buffer,
 ): Promise<{ readonly run: RunFacts; readonly files: Map<string, Buffer> }> {

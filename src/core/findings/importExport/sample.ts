@@ -25,13 +25,12 @@ export interface SampleDeps extends LeaseDeps {
   readonly triage: TriageStore;
 }
 
-/** `from` is the folder `examples/sample` of the extension. */
 interface SampleSource {
   readonly from: string;
   readonly language: 'english' | 'japanese';
 }
 
-/** The index is that of the second run. An accepted risk lasts `days`. */
+/** `index` is that of the second run. */
 type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
   readonly index: number;
   readonly days?: number;
@@ -45,9 +44,7 @@ export function isSample(run: Run): boolean {
   return run.state === 'imported' && runIdOf(run)?.startsWith(runIdPrefix) === true;
 }
 
-/**
- * Replaces the runs, decisions, and files of an earlier sample. A lock keeps other windows away.
- */
+/** A lock keeps other windows away. */
 export function makeSample(folder: string, source: SampleSource, deps: SampleDeps): Promise<void> {
   return withLock(`${folder}.lock`, deps, async (requireLock) => {
     await requireLock();

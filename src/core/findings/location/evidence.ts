@@ -15,12 +15,10 @@ import {
 
 export const EVIDENCE = ['quoteNotFound', 'unchecked', 'quoteFound'] as const;
 
-/** Says whether the quote and line of a location are in the uploaded text. */
 export type Evidence =
   | { readonly kind: 'quoteFound'; readonly path: string }
   /** `line` is only for a location without a quote. */
   | { readonly kind: 'quoteNotFound'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
-  /** Something is unknown, or the search for the quote takes too long. */
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 
 type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';

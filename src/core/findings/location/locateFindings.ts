@@ -32,7 +32,6 @@ export interface FindingsOfRun {
   readonly found: readonly ResultFinding[];
 }
 
-/** The keys of `mappings` are `pathKey`s of the targets' folders. */
 export function findingsOfRun(
   run: Run,
   runFolder: string,
@@ -71,7 +70,6 @@ function keyOfFile([location, uploaded]: LocationAsUploaded): UploadedFile | str
   return uploaded ?? `${location.path}\0${String(location.targetIndex)}`;
 }
 
-/** The file is where it was when it was uploaded. */
 export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
   const { target, folder, path } = uploaded;
   return { file: join(folder, ...path.split('/')), folder, target, path, uploaded };
@@ -86,7 +84,6 @@ export interface Located {
   readonly missing: ReadonlySet<string>;
 }
 
-/** Returns an answer for each file, or an empty list. */
 export type Follow = (
   files: readonly LocationsOfFile[],
   texts: EditorTexts,
@@ -151,7 +148,6 @@ export async function locateFindings(
       if (!isDeepStrictEqual(locations.get(reported), shown)) locations.set(reported, shown);
     }
   };
-  // Several runs report the same files.
   const isAsUploaded = memoized(
     async ({ uploaded }: LocatedFile) =>
       uploaded !== undefined &&

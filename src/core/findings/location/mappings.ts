@@ -20,7 +20,6 @@ export interface PathMapping {
   readonly to: string;
 }
 
-/** The editor's `Memento` has this type. */
 export interface MappingMemory {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
@@ -52,7 +51,7 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, others);
 }
 
-/** The longest `from` that fits counts. Only what follows it is looked up on the disk. */
+/** The longest `from` that fits counts. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
@@ -81,8 +80,8 @@ const maxPaths = 2_000;
 const maxSegments = 50;
 
 /**
- * Returns the prefix with which most paths have a file in `to`; among equals, the shortest. `to` is
- * relative to `root`. Returns undefined if no path would have a file.
+ * Returns the prefix with which most paths have a file in `to` (relative to `root`); among equals,
+ * the shortest.
  */
 export async function planMapping(
   paths: readonly string[],

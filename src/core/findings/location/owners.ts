@@ -20,7 +20,6 @@ export const OWNERS_FILES: readonly string[] = [
   ...new Set([...ownersFilesOf.github, ...ownersFilesOf.gitlab]),
 ];
 
-/** These lines are not known, or the whole file is not. */
 export interface OwnersGap {
   readonly file: string;
   readonly lines: readonly number[] | 'unreadable' | 'tooComplex';
@@ -92,7 +91,7 @@ interface OwnersFile {
   readonly format: OwnersFormat | undefined;
 }
 
-/** The host determines the format. If it is unknown, the folder or the file shows the format. */
+/** If the host is unknown, the folder or the file shows the format. */
 async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');

@@ -52,7 +52,6 @@ function targetsOf({ targetIndex }: Location, knowsUploaded: readonly boolean[])
 }
 
 interface Match {
-  /** Steps are counted from 0. */
   readonly step: number;
   /** As the first segment of a path, they mean the target. */
   readonly names: readonly string[];
@@ -79,7 +78,6 @@ export interface UploadPaths {
   readonly uploadPathOf: (location: Location) => UploadPath;
 }
 
-/** `locations` are all locations of the run. */
 export function findUploaded(
   targets: Targets,
   uploaded: UploadedFiles,
@@ -112,7 +110,6 @@ export function findUploaded(
   return { uploadedFile, uploadPathOf };
 }
 
-/** Excludes paths that would lead out of a folder. */
 function searchUploaded(
   files: ReadonlyMap<string, UploadedFile>,
   names: readonly string[],
@@ -210,7 +207,6 @@ function indexPaths(files: readonly UploadedFile[]): ReadonlyMap<string, Uploade
   return new Map([...comparable, ...files.map((file) => [file.path, file] as const)]);
 }
 
-/** Ends have at least two segments. */
 function indexEnds(files: readonly UploadedFile[]): ReadonlyMap<string, UploadedFile | 'ambiguous'> {
   const ends = new Map<string, UploadedFile | 'ambiguous'>();
   for (const file of files) {

@@ -59,7 +59,6 @@ export function isUploadKnown(runFolder: string): Promise<boolean> {
   return isThere(manifestIn(runFolder, 0));
 }
 
-/** Returns undefined if the upload is unknown. */
 export async function readUploadedFiles(
   { targets }: Pick<Run, 'targets'>,
   target: number,
@@ -102,10 +101,7 @@ export function keptPath({ target, path }: Pick<UploadedFile, 'target' | 'path'>
   return `source/${hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40)}`;
 }
 
-/**
- * Returns the kept text, or that on the disk, or undefined if neither is as uploaded. Throws the
- * system's errors.
- */
+/** Throws the system's errors. */
 export async function readAsUploaded(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
   return (await readKept(runFolder, uploaded)) ?? (await readUnchanged(uploaded));
 }
@@ -235,13 +231,11 @@ export interface DecodedText {
   readonly isExact: boolean;
 }
 
-/** `file` is an absolute path. */
 export type Decode = (content: Buffer, file: string) => DecodedText;
 
 export function createDecode({ documents, folders }: Encodings): Decode {
   return (content, file) => {
     const around = [...folders].filter(([folder]) => pathInside(folder, file) !== undefined);
-    // The innermost folder counts.
     const inSettings = around.sort(([one], [other]) => other.length - one.length)[0]?.[1];
     return decodeText(content, documents.get(pathKey(file)) ?? inSettings);
   };

@@ -97,14 +97,12 @@ export interface OpenedFolder {
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
 
-/** These codes mean that there is no such entry. */
 const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
 function codeOf(error: unknown): string {
   return systemCode(error) ?? '';
 }
 
-/** The extension host asks the disk through `calls`. */
 export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): OpenedFolder {
   const ask = <T>(call: () => Promise<T>): Promise<T> => calls?.ask(folder, call) ?? call();
   const realFolder = once(() =>

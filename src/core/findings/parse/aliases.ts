@@ -98,7 +98,6 @@ export const MAIN_LOCATIONS: readonly LocationSource[] = [
   { strings: 'files', paths: keyPaths('affected_files files') },
 ];
 
-/** These locations explain the finding. */
 export const OTHER_LOCATIONS: readonly LocationSource[] = [
   { strings: 'flow', role: 'evidence', paths: keyPaths('evidence code_evidence') },
   { strings: 'flow', role: 'source', paths: keyPaths('source') },
@@ -107,7 +106,6 @@ export const OTHER_LOCATIONS: readonly LocationSource[] = [
   { strings: 'flow', role: 'related', paths: keyPaths('related_locations') },
 ];
 
-/** These have the location itself, or several. */
 export const LOCATION_CONTAINERS = keyPaths(
   'physical_location location locations thread_flows steps nodes occurrences',
 );
@@ -154,7 +152,6 @@ export const CWE_AMONG = keyPaths(
 
 export const CWE_PARTS = keyPaths('id cwe_id value number name title');
 
-/** This tells whether an object is a CWE. */
 export const CWE_KIND = keyPaths('type tool_component.name');
 export const CVSS_SCORE = keyPaths('cvss cvss_score cvss.score cvss.base_score');
 export const SCORE = keyPaths('score severity.score');

@@ -34,7 +34,6 @@ export function findList(root: unknown): readonly FoundList[] | undefined {
   let level: Part[] = isContainer(root) ? [{ value: root, key: '', severity: undefined }] : [];
   for (let depth = 0; depth <= maxDepth; depth += 1) {
     const [lists, others, below]: [(readonly FoundList[])[], (readonly FoundList[])[], Part[]] = [[], [], []];
-    // The level grows by the elements of arrays.
     for (const part of level) {
       const list = findingsIn(part);
       const isArray = Array.isArray(part.value);

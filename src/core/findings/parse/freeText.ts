@@ -60,7 +60,6 @@ export function messageText({ markdown, text }: JsonObject): string | undefined 
   return [markdown, text].find((each) => typeof each === 'string');
 }
 
-/** Returns non-empty texts, up to about `MAX_TEXT` characters in all. */
 export function gather<T>(items: readonly T[], toText: (item: T) => string): readonly string[] {
   const parts: string[] = [];
   let length = 0;
@@ -86,10 +85,7 @@ const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
 /** Code can start with `12:` or `12 `. */
 const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
-/**
- * Reads a text, `{text}`, or an array of lines, without a Markdown fence and line numbers. Returns
- * undefined if there is no code.
- */
+/** Removes a Markdown fence and line numbers. Returns undefined if there is no code. */
 export function toSnippet(value: unknown, startLine: number | undefined): string | undefined {
   const inner = isObject(value) ? value['text'] : value;
   const text: unknown = Array.isArray(inner)

@@ -57,7 +57,6 @@ export function parseFindings(text: string): ParsedFindings {
   return { findings, isSarif: results !== undefined, cut: shown < total ? { shown, total } : undefined };
 }
 
-/** Returns undefined if the item is too long, or nested too deeply to be written. */
 function toRaw(raw: unknown): string | undefined {
   try {
     const text = JSON.stringify(raw);

@@ -20,7 +20,6 @@ export function ordered({ endLine, startLine = endLine, startColumn, endColumn }
   };
 }
 
-/** Accepts a number from 1, or a text that is one. */
 export function toCount(value: unknown): number | undefined {
   const [, digits] =
     (typeof value === 'string' && value.length <= maxLineText && /^\s*L?(\d{1,9})\s*$/i.exec(value)) || [];

@@ -113,7 +113,6 @@ export function readFinding(item: Item): ReadFinding {
   };
 }
 
-/** Returns the different texts under all aliases, not yet clipped. */
 function textsAt(fields: Fields, paths: readonly KeyPath[], style?: TextStyle): readonly string[] {
   const texts = new Set<string>();
   for (const { path, value } of hitsAt(fields, paths)) {
@@ -135,7 +134,6 @@ function toId(value: unknown): string | undefined {
   return typeof value === 'string' ? visibleLine(value.slice(0, maxIdLength)) || undefined : undefined;
 }
 
-/** Returns unused members. If an object was used in part, its unused members are returned. */
 function unused(
   object: unknown,
   used: ReadonlySet<string>,

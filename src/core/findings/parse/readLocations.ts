@@ -8,7 +8,6 @@ import { clip } from '../../visibleText.ts';
 const maxDepth = 12;
 const maxLabelLength = 1_000;
 
-/** A draft has what an object, and those around it, say about a location. */
 type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
@@ -68,7 +67,6 @@ function locationsUnder(
   );
 }
 
-/** Accepts a path with its lines, an object, or a list of these. */
 function locationsIn(
   value: unknown,
   source: aliases.LocationSource,
@@ -116,7 +114,6 @@ function readDraft(object: Fields): Draft {
   };
 }
 
-/** The file may be an object, too. */
 function readFile(object: Fields, depth = 0): string | undefined {
   return firstHit(object, aliases.FILE, (value) => {
     if (typeof value === 'string') return looksLikePath(value, 'files') ? value : undefined;

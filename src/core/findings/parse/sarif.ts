@@ -218,7 +218,6 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   };
 }
 
-/** A web address stays as it is. */
 function decoded(uri: string): string {
   if (isWebAddress(uri) || !/%[0-9a-f]{2}/i.test(uri)) return uri;
   try {
@@ -251,7 +250,6 @@ function isAbsolute(uri: string): boolean {
   return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(uri);
 }
 
-/** Resolves the artifacts and messages of the object and of all objects inside it. */
 function resolve(object: JsonObject, references: References, messages: readonly JsonObject[]): JsonObject {
   const resolved = (value: unknown, depth: number): unknown => {
     if (depth > maxNesting) return value;
@@ -298,7 +296,7 @@ function textOf(message: unknown): string | undefined {
   return isObject(message) ? messageText(message) : typeof message === 'string' ? message : undefined;
 }
 
-/** Works like `text.replace`, but leaves the rest as it is once the text is too long. */
+/** Works like `text.replace`, until the text is too long. */
 function replaceSome(
   text: string,
   pattern: RegExp,
@@ -351,7 +349,6 @@ function changeText(change: unknown, replacement: unknown): string {
   return `${address === undefined ? '' : `${codeSpan(address)}:\n`}${code}`;
 }
 
-/** Returns `path:line`, or the path, unless that is too long to repeat. */
 function locationUri(location: unknown): string | undefined {
   const uri = uriOf(location);
   if (uri === undefined || uri.length > maxAddress) return undefined;

@@ -18,14 +18,12 @@ export interface ComparedRun extends LaterRun {
 }
 
 export interface FoundBefore extends FoundByRun {
-  /** Findings keep the names of this run's former result. */
   readonly former: FoundByRun;
   readonly isOnlyForNames: boolean;
   /** With a baseline, what earlier runs lack is new. */
   readonly hasBaseline: boolean;
 }
 
-/** `own` have the names of their reports. */
 export async function compareFindings(
   run: ComparedRun,
   own: readonly ResultFinding[],
@@ -66,11 +64,10 @@ export async function compareFindings(
   for (const finding of former.findings)
     if (!reported.has(finding.name) && isUnknown(finding))
       absent.set(finding.name, { ...finding, verdict: undefined, statusSince: createdAt });
-  // If some cannot be listed, these are not reported for longest.
+  // Beyond the limit, findings that no run has reported for longest are not listed.
   return { findings, absent: [...absent.values()].sort((one, other) => other.statusSince - one.statusSince) };
 }
 
-/** The first of several pairs names a finding, and no name is used twice. */
 function nameFindings(own: readonly ResultFinding[], pairings: readonly Pairs[]): readonly ResultFinding[] {
   const taken = new Set<string>();
   const names = new Map<ResultFinding, string>();

@@ -34,7 +34,7 @@ export interface LaterRun {
 
 export type Pairs = ReadonlyMap<ResultFinding, { readonly earlier: ResultFinding; readonly isSure: boolean }>;
 
-/** Rules compare these. Paths are those of the later run. */
+/** Paths are those of the later run. */
 interface Candidate {
   readonly finding: ResultFinding;
   readonly kinds: readonly string[];
@@ -279,7 +279,6 @@ async function followBoth(later: LaterRun, run: string, uploaded: UploadedFile):
   return { toLater: followLines(before, after), toOwn: followLines(after, before) };
 }
 
-/** The quote must be in an unpaired finding's file of the same name. */
 async function readMoves(
   later: LaterRun,
   ours: readonly Candidate[],
@@ -303,9 +302,8 @@ async function readMoves(
 }
 
 /**
- * Returns the path of an earlier uploaded file in a later run. If the path was not uploaded again,
- * it is that of the only file with the same bytes, else of the only one that differs in letter
- * case.
+ * If the path was not uploaded again, returns that of the only file with the same bytes, else of
+ * the only one that differs in letter case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 
@@ -326,7 +324,6 @@ export function laterPathsIn({ targets }: Run, uploaded: UploadedFiles): LaterPa
   };
 }
 
-/** A key of several files has undefined. */
 export function uniquePaths(
   files: ReadonlyMap<string, UploadedFile>,
   keyOf: (file: UploadedFile) => string,

@@ -46,7 +46,6 @@ export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
   readonly isReadOnly?: boolean;
 };
 
-/** The keys are local run IDs. */
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
   /** An unreadable file is read again when it changes, or a user asks. */
@@ -64,10 +63,7 @@ export function createMemory(): ResultMemory {
   return { unsaved: new Map(), failed: new Map() };
 }
 
-/**
- * Works out a result that isn't current. Throws the signal's reason, or why the file cannot be
- * read.
- */
+/** Throws the signal's reason, or why the file cannot be read. */
 export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
   const saved = await savedResult(run, source);
   if (saved !== undefined && (await isCurrent(saved.head, run, source))) return saved;
@@ -132,7 +128,6 @@ function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[
   ];
 }
 
-/** A result is current if the facts and earlier runs are the same. */
 export async function isCurrent(head: ResultHead, run: Run, source: ResultSource): Promise<boolean> {
   if (head.format !== resultFormat || head.facts !== factsOf(run)) return false;
   if (head.fileStamp !== (await stampIfThere(run, source))) return false;
@@ -192,7 +187,6 @@ async function workOutRun(run: Run, source: ResultSource, signal?: AbortSignal):
   return made;
 }
 
-/** Returns undefined if it was never readable. */
 async function lastHeadOf(
   run: Run,
   source: ResultSource,
@@ -240,7 +234,7 @@ export function withDetails<const T extends readonly Detailable[]>(
   );
 }
 
-/** Returns undefined if it is too long, nested too deeply, or its file was replaced. */
+/** Returns undefined if it is too long or nested too deeply, or its file was replaced. */
 export async function readItem(
   { run, file, finding: { index } }: Detailable,
   source: ReadingSource,

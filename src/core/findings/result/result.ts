@@ -25,7 +25,6 @@ const ABSENT = [
   'unknown',
 ] as const;
 
-/** The most important is first. */
 export const VERDICTS = [...REPORTED, ...ABSENT] as const;
 
 /** `unknown` means that the finding is absent for an unknown cause. */
@@ -74,9 +73,7 @@ const cutSchema = z.object({ shown: z.number(), total: z.number() });
 export const headSchema = z.object({
   format: z.number().check(z.maximum(resultFormat)),
   id: z.string(),
-  /** It changes with everything that the result depends on. */
   inputs: z.string(),
-  /** These are the `factsOf` the run, and the stamp of its findings file. */
   facts: z.string(),
   fileStamp: z.string(),
   /** The result includes these: one for each folder of the run, and the baseline. */
@@ -88,7 +85,6 @@ export const headSchema = z.object({
   cut: z.optional(cutSchema),
   /** New findings are new since this run. Its `cut` means that some of its findings are unknown. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
-  /** It counts absent findings beyond the limit. */
   unlisted: z.number(),
   counts: z.object({ findings: z.number(), absent: z.number() }),
 });

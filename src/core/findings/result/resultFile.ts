@@ -22,9 +22,9 @@ import { headSchema, type ResultFinding, resultFormat, type ResultHead, type Run
 
 /**
  * Two files in a run's folder have lines of JSON. `result.json` has the head, which shows whether
- * the result is current, and instead of a schema has the SHA-256 of the rest; a table of what
+ * the result is current and has the SHA-256 of the rest instead of a schema; a table of what
  * findings share; then lists of findings, absent ones last. `details.jsonl` names its findings
- * file; each further line has an index, a hash, and details, and is read when a user looks.
+ * file; each further line has an index, a hash, and details.
  */
 
 export const resultName = 'result.json';
@@ -57,7 +57,7 @@ function unless<T>(value: T, usual: T): T | undefined {
   return value === usual ? undefined : value;
 }
 
-/** Halves the number of locations until the result fits its file. */
+/** A result that would be too large has fewer locations. */
 export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
   for (let locations = maxLocations; locations > 0; locations >>= 1) {
     const content = contentOf(result, locations);
@@ -146,7 +146,6 @@ async function readFirst<T>(runFolder: string, schema: z.ZodMiniType<T>): Promis
   });
 }
 
-/** Returns undefined if there is none, or this version cannot read it, or it is damaged. */
 export async function readSaved(runFolder: string): Promise<RunResult | undefined> {
   return unlessUnreadable(async () => {
     const all: Buffer[] = [];
@@ -250,7 +249,6 @@ export async function writeDetails(
   await writeFileAtomic(join(runFolder, detailsName), lines());
 }
 
-/** Returns undefined if one is missing, damaged, or of another findings file. */
 export async function readDetails(
   runFolder: string,
   file: string,

@@ -38,7 +38,7 @@ interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
   readonly reported: readonly ResultFinding[];
-  /** An earlier row reports these. The verdict is that of the run's result. */
+  /** The verdict is that of the run's result. */
   readonly absent: readonly ResultFinding[];
 }
 

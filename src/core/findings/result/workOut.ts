@@ -25,9 +25,9 @@ import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult }
 import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /**
- * Works out what a run found, in the worker. It reads the findings file once, finds the uploaded
- * files that locations point at and keeps their texts, and looks up lines and quotes in these. Then
- * it names and judges the findings by the existing results of earlier runs.
+ * Works out what a run found, in the worker. It reads the findings file once, keeps the texts of
+ * uploaded files that locations point at, and looks up lines and quotes in these. Then it names and
+ * judges the findings by the existing results of earlier runs.
  */
 
 export interface WorkOut {

@@ -117,13 +117,11 @@ export function entryOf(
   return counts === other ? (reported.at > named.at ? reported : named) : counts ? named : reported;
 }
 
-/** Returns undefined if a shared file has no decision. */
 export function parseEntry(text: string): TriageEntry | undefined {
   const { data } = sharedSchema.safeParse(parseJson(text));
   return data && toEntry(data);
 }
 
-/** Only an accepted risk has an end. */
 function toEntry(read: z.infer<typeof entrySchema>): TriageEntry {
   const { version: _, until, ...entry } = read;
   return entry.state === 'acceptedRisk' && until !== undefined ? { ...entry, until } : entry;
@@ -151,7 +149,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // not logged, since its message quotes the file
+    if (error instanceof SyntaxError) return undefined; // its message quotes the file, so it isn’t logged
     throw error;
   }
 }

@@ -55,7 +55,6 @@ export function asDecided<T extends TriageDecision>(decision: T): T {
 
 export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
 
-/** `now` is in wall-clock milliseconds. */
 export function acceptanceEnd(
   decision: TriageDecision,
   now: number,

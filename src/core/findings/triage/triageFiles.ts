@@ -52,7 +52,6 @@ export interface ReadDecisions {
   readonly fileStamp: string;
   /** If the book cannot be read, nothing may be added to it. */
   readonly book: TriageBook | undefined;
-  /** Whether these are new depends on their findings. */
   readonly inbox: readonly Proposal[];
   readonly failures: readonly AssessmentError[];
   readonly shared: SharedFiles;
@@ -137,7 +136,7 @@ async function readBookFile(
 
 export async function addToBook(book: string, added: readonly (TriageEntry | Answer)[]): Promise<void> {
   if (added.length === 0) return;
-  // If a line is cut off, the empty line after it is missing.
+  // The empty line after a line that was cut off is missing.
   const content = Buffer.from(added.map((line) => `\n${formatLine(line)}\n`).join(''));
   try {
     await makePrivateFolder(dirname(book));
@@ -203,7 +202,7 @@ async function readShared(
     const read = async (name: string): Promise<void> => {
       const there = join(path, name);
       const found = await unlessMissing(() => lstat(there, { bigint: true }));
-      if (found?.isFile() !== true) return; // a link, or removed meanwhile
+      if (found?.isFile() !== true) return; // it is a link, or was removed meanwhile
       const size = Number(found.size);
       const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;
@@ -249,8 +248,8 @@ async function namesIn(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Links are not followed, and a named pipe doesn't wait. Windows has neither flag: `|` takes
- * undefined for 0.
+ * Links are not followed, and opening a named pipe waits for no writer. Windows has neither flag:
+ * `|` takes undefined for 0.
  */
 const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 

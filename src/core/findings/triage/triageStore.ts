@@ -47,7 +47,6 @@ interface TriageDeps {
 interface DecisionChange {
   readonly entries?: readonly TriageEntry[];
   readonly answers?: readonly Answer[];
-  /** These files of this machine in the shared folder are no longer needed. */
   readonly removed?: readonly string[];
 }
 
@@ -58,7 +57,6 @@ export class TriageStore {
   readonly #deps: TriageDeps;
   /** The key is a `pathKey`, since runs may spell a folder differently. */
   readonly #books = new Map<string, ReadDecisions>();
-  /** It changes whenever `get` may return something else. */
   #version = 0;
   readonly #changed: Emitter<void>;
   #day: string;
@@ -162,7 +160,7 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /** Returns new decisions of others by folder. *Accept* applies each to its finding. */
+  /** *Accept* applies each decision to its finding. */
   shared<T extends FindingIdentity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {
@@ -190,10 +188,7 @@ export class TriageStore {
     return this.#timeOf(decision) > (isKnown ? known.at : -Infinity);
   }
 
-  /**
-   * Copies decisions with a finding into the book, unless that has a later one. Throws what `set`
-   * throws.
-   */
+  /** Ignores a decision if the book has a later one. */
   accept(folder: string, decisions: readonly NewDecision<FindingIdentity>[]): Promise<void> {
     const accepted = decisions.filter(({ about }) => about !== undefined);
     return this.#change([folder], ({ book }) => ({
@@ -203,7 +198,6 @@ export class TriageStore {
           ...{ ...each.entry, ...(each.about && identityOf(each.about)) },
           ...{ at: this.#timeOf(each), from: basename(each.path) },
         }))
-        // The last one about a finding counts.
         .sort((one, other) => one.at - other.at),
       answers: accepted.map(toAnswer),
     }));
@@ -214,7 +208,6 @@ export class TriageStore {
     return this.#change([folder], () => ({ answers: rejected.map(toAnswer) }));
   }
 
-  /** Returns decisions that a shared folder lacks. */
   unshared(): readonly MadeDecision[] {
     return [...this.#books.values()].flatMap(({ folder, paths: location, book }) =>
       [...(location.shared === undefined ? [] : (book?.entries.values() ?? []))]

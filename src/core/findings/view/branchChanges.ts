@@ -5,10 +5,7 @@ import { followLines } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
-/**
- * Says whether a range, or any line, differs from the branch's base. Returns undefined if that is
- * unknown.
- */
+/** Returns undefined if it is unknown. Without a range, any line counts. */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
 export type BranchChange = 'changed' | 'unchanged' | 'unknown' | 'noFile';
@@ -30,7 +27,7 @@ interface FileChange {
   readonly originalUri: { readonly fsPath: string };
 }
 
-/** Keys are `pathKey`s, values the former paths. A branch may have changed a million files. */
+/** A branch may have changed a million files. */
 export function originalPaths(changes: readonly FileChange[]): Promise<ReadonlyMap<string, string>> {
   return inSlices(pathsOf(changes));
 }
@@ -76,9 +73,6 @@ export function compareWithBase(base: string | null | undefined, now: string | u
   };
 }
 
-/**
- * One changed location makes a finding changed; otherwise one unknown location makes it unknown.
- */
 export function changesOf(
   files: ReadonlyMap<string, FileChanges>,
 ): (shown: Pick<ShownFinding, 'locations'>) => BranchChange {

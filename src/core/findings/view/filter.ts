@@ -112,7 +112,6 @@ export const valuesOf: { readonly [P in ListPart]: (shown: ShownFinding) => read
   },
   evidence: ({ evidence }) => [leastOf(evidence)?.kind ?? 'none'],
   owners: ({ owners = [] }) => (owners === 'unknown' ? [] : owners.length === 0 ? [null] : owners),
-  /** The first location is in these folders, up to the run's. */
   folders: ({ locations: [location] }) => {
     if (location === undefined) return [''];
     const names = location.path.split('/').slice(0, -1);

@@ -82,10 +82,6 @@ export function requestOf({ method, url }: Pick<Finding, 'method' | 'url'>): str
   return [method, url].filter((part) => part !== undefined).join(' ');
 }
 
-/**
- * Returns the present `path:line`. There is no line if the code is gone. Without a local file, it
- * is as reported.
- */
 export function addressOf(location: Location, shown: Pick<ShownFinding, 'locations'>): string {
   const local = localLocationOf(location, shown);
   const { path, startLine } = local ?? location;

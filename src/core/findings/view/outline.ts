@@ -19,7 +19,6 @@ export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 
-/** `shown` has all findings below, at any depth. */
 export interface GroupNode {
   readonly kind: 'group';
   readonly id: string;
@@ -42,7 +41,6 @@ interface MoreNode {
   readonly parent: GroupNode | undefined;
 }
 
-/** Nobody has answered these decisions of others. */
 interface ProposalsNode {
   readonly kind: 'proposals';
   readonly id: string;
@@ -66,7 +64,6 @@ export function rootNodes(
   return capped([...groups, ...groupsBy('verdict', absent)]);
 }
 
-/** A file or feature has its findings, the worst first. Any other group has files and features. */
 export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   if (node.kind !== 'group') return [];
   const { topic, shown } = node;

@@ -29,7 +29,6 @@ export interface Position {
   readonly line: number;
 }
 
-/** An unknown line is shown at line 1. */
 function positionOf({ locations: [location] }: ShownFinding): Position {
   return { file: pathKey(location?.file ?? ''), line: location?.startLine ?? 1 };
 }
@@ -39,8 +38,7 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
 }
 
 /**
- * Returns the neighbor of `current` if the cursor is still there, else the first one after the
- * cursor. Wraps around. Returns -1 without findings.
+ * If the cursor is no longer at `current`, returns the first one after the cursor. Wraps around.
  */
 export function neighbor(
   ordered: readonly ShownFinding[],

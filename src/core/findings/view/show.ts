@@ -34,7 +34,6 @@ export function toCounts({ cut, counts }: ResultHead, shown: readonly ShownFindi
   return { findings, cut, open: shown.length === findings ? countOpen(shown) : undefined };
 }
 
-/** `runIds` has the run that each folder shows, by `folderSubjectKey`. */
 export function show(
   views: readonly RunView[],
   runIds: ReadonlyMap<string, string | undefined>,
@@ -59,7 +58,6 @@ export function toShownRun(view: RunView, source: ShowSource): ShownRun {
     shown,
     cut: head.cut,
     changedFiles: changedFiles.size,
-    // Closed ones are listed only if the baseline reports them.
     absent: all.filter(
       ({ run: { id }, verdict, triage: { state } }) =>
         !isReported(verdict) && (id === head.baseline?.id || !isClosed(state)),

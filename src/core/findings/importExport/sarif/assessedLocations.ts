@@ -4,7 +4,6 @@ import type { Location } from '../../finding.ts';
 import { readAsUploaded } from '../../location/uploadedFiles.ts';
 import { localLocationOf, uploadedFileOf, type ShownFinding } from '../../shownFinding.ts';
 
-/** The folder is spelled as in the run's target, and `path` is relative to it. */
 export interface AssessedLocation {
   readonly folder: string;
   readonly path: string;

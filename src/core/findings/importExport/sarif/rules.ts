@@ -50,7 +50,6 @@ function describe(id: string): string {
   return `Findings of the kind ${id}`;
 }
 
-/** Returns the CVSS score if it fits the severity, else a typical score. */
 export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cvss'>): number | undefined {
   if (severity === 'unrated') return undefined;
   const { from, below, usual } = bands[severity];

@@ -32,7 +32,7 @@ export interface ExportTool {
   readonly version: string;
 }
 
-/** Paths of a log start above `path`, which may be empty. */
+/** `path` leads to the folder from where the log's paths start. */
 export interface LogFolder {
   readonly folder: string;
   readonly name: string;
@@ -104,7 +104,6 @@ function toBaselineState(verdict: Verdict): NonNullable<Result['baselineState']>
   return verdict === 'new' || verdict === 'foundAgain' ? 'new' : 'unchanged';
 }
 
-/** Returns undefined outside the folders. */
 export function locationIn(
   folders: readonly LogFolder[],
   found: AssessedLocation | undefined,
