@@ -119,7 +119,7 @@ describe('what is known of a run in progress', () => {
         'When this window gets the focus, VS Code reads the findings again.',
       ],
       [
-        { shownRuns: () => [{ run, shown: [], unread: ['/work/shop'] }] },
+        { shownRuns: () => [{ run, shown: [], unread: ['/invented/shop'] }] },
         'When shop can be read, VS Code compares the findings with its files.',
       ],
     ] as const) {
