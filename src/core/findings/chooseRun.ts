@@ -12,7 +12,9 @@ export function hasAllFindings(run: Run): boolean {
   return hasFindings(run) && !endedEarly(run) && !testsOnePair(run);
 }
 
-/** Runs of one subject replace each other. It is the code of their folders, or an application. */
+/**
+ * Runs of one subject replace each other. A subject is the code of the folders, or an application.
+ */
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
   // The URLs of a run that was started elsewhere are unknown.

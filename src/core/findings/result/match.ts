@@ -50,7 +50,7 @@ interface Candidate {
   /** It leads from the later run's text to that of its own run. */
   toOwn?: FollowRange;
   /**
-   * The file of an earlier finding was not uploaded again, and one with this path not at that time.
+   * The earlier finding's file was not uploaded again, and the given path was not uploaded with it.
    */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;

@@ -160,7 +160,9 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /** *Accept* applies each decision to its finding. */
+  /**
+   * Returns new decisions of others by folder, each with the finding to which *Accept* applies it.
+   */
   shared<T extends FindingIdentity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {

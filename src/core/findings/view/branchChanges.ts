@@ -5,7 +5,10 @@ import { followLines } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
-/** Returns undefined if it is unknown. Without a range, any line counts. */
+/**
+ * Tells whether the range, else any line, differs from the branch's base. Returns undefined if that
+ * is unknown.
+ */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
 export type BranchChange = 'changed' | 'unchanged' | 'unknown' | 'noFile';
