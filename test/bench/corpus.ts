@@ -22,7 +22,7 @@ dist/
 `;
 const filesPerFolder = 9;
 const poolBytes = 4 << 20;
-/** The share of lines that repeat a recent line. */
+/** This share of lines repeats a recent line. */
 const repeated = 0.3;
 const extensions = ['ts', 'ts', 'ts', 'js', 'go', 'py', 'java', 'css', 'json', 'md'];
 
@@ -71,7 +71,6 @@ export function makeCorpus(root: string, size: CorpusSize): number {
   return bytes;
 }
 
-/** Folders three to five deep, a few below each. */
 function folderOf(number: number): string {
   const area = Math.floor(number / 64);
   const parts = [
@@ -83,7 +82,9 @@ function folderOf(number: number): string {
   return parts.slice(0, number % 8 === 0 ? 3 : 4).join('/');
 }
 
-/** Text that compresses about as well and as fast as source code: few names, repeated lines. */
+/**
+ * Makes text that compresses about as well and as fast as source code: few names, repeated lines.
+ */
 function inventText(random: () => number): string {
   const syllables = 'ba ker lo min sta tor qui ven xa por ed un get is'.split(' ');
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * random() * from.length)] as T;

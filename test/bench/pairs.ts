@@ -1,4 +1,3 @@
-/** Two measurements in turn: their medians, and the median of the ratios. */
 export interface Paired {
   readonly ours: number;
   readonly peer: number;
@@ -19,7 +18,7 @@ export async function inPairs(
   return only!;
 }
 
-/** The same for several values of each run. */
+/** Measures several values in each run. */
 export async function valuesInPairs(
   pairs: number,
   ours: () => Promise<readonly number[]>,
@@ -38,7 +37,7 @@ export async function valuesInPairs(
   });
 }
 
-/** The middle value; for an even count the mean of the middle two. */
+/** An even count gives the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

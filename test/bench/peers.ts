@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The native tools that ours is compared with. Each returns how long it took, in ms. */
+/** Ours is compared with these native tools. Each returns how long it took, in ms. */
 export interface Peers {
   /** Lists what git would add, index included; the list is read, as a caller would. */
   readonly select: () => number;
   /** Writes the archive of the same content, and says how large it is. */
   readonly zip: (to: string) => Packed;
   readonly tarGz: (to: string) => Packed;
-  /** Whether `pigz` packs tar.gz; else it is `gzip`, with one thread. */
+  /** If this is false, tar.gz is packed by `gzip`, with one thread. */
   readonly hasPigz: boolean;
 }
 
@@ -19,8 +19,8 @@ export interface Packed {
 }
 
 /**
- * Peers for a folder. Its content is committed, packed as a clone would be, in a repository that
- * lies in `scratch`, so that the folder's own stays as it is.
+ * The content is committed, packed as a clone would be, in a repository in `scratch`, so that the
+ * folder's own stays as it is.
  */
 export function peersFor(root: string, scratch: string): Peers {
   const gitDir = join(scratch, 'git');
@@ -45,7 +45,7 @@ export function peersFor(root: string, scratch: string): Peers {
   };
 }
 
-/** `curl` uploading a file; undefined without curl. */
+/** Returns undefined without `curl`. */
 export function curl(file: string, url: string): number | undefined {
   if (spawnSync('curl', ['--version']).status !== 0) return undefined;
   return timed(() => run('curl', ['--silent', '--fail', '--upload-file', file, url], '.'));

@@ -1,25 +1,24 @@
-/** One line of the result: what was measured, and what it should have been. */
 export interface Row {
   readonly what: string;
   readonly corpus: string;
   readonly ours: number;
   readonly unit: 'ms' | 'kB' | 'MB' | 'MB/s' | '×';
-  /** The peer's value in the same run; then the target is about `ratio`. */
+  /** If there is a peer's value in the same run, the target is about `ratio`. */
   readonly peer?: number | undefined;
   readonly peerName?: string | undefined;
-  /** Median of the pairs' own ratios. */
+  /** This is the median of the pairs' own ratios. */
   readonly ratio?: number | undefined;
   readonly target?: Target | undefined;
   readonly note?: string | undefined;
 }
 
-/** A bound on the ratio when there is a peer, on our value otherwise. */
+/** The target bounds the ratio if there is a peer, and our value otherwise. */
 export interface Target {
   readonly atMost?: number;
   readonly atLeast?: number;
 }
 
-/** Whether a row keeps its target; undefined when it has none. */
+/** Returns undefined for a row without a target. */
 export function isKept({ ours, ratio, target }: Row): boolean | undefined {
   if (target === undefined) return undefined;
   const value = ratio ?? ours;

@@ -11,7 +11,7 @@ test('a page cannot reach the network, and its attempts are recorded', async () 
   const profileDir = await mkdtemp(path.join(tmpdir(), 'host-test-'));
   const browser = await launchBrowser({ profileDir });
   const page = await browser.newPage();
-  // Unassigned addresses of RFC 5737 and RFC 2606.
+  // RFC 5737 and RFC 2606 leave these addresses unassigned.
   const addresses = ['http://192.0.2.1/', 'https://example.com/', 'ws://192.0.2.2/', 'wss://example.org/'];
   const opened = await page.evaluate(
     `Promise.all(${JSON.stringify(addresses)}.map((url) => url.startsWith('http')

@@ -11,7 +11,7 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
   test(`axe finds no accessibility violation in the ${theme} theme, in a report and a trend of any width`, async () => {
     await stage.withPage({ theme }, async ({ page, show }) => {
       for (const width of [1280, 420, 320]) {
-        // High enough to show, and so lay out, every block.
+        // The window is high enough to show, and so lay out, every block.
         await page.setViewportSize({ width, height: 5_000 });
         await show({
           markdown: await readFidelity(),

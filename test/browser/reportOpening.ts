@@ -1,13 +1,13 @@
 import { reportStrings, until, type ReportPage } from './reportPage.ts';
 
 export interface ReportOpening {
-  /** From the start of the page until the script asks for its report. */
+  /** Counts from the start of the page until the script asks for its report. */
   readonly readyMs: number;
-  /** From the host's message to the first painted screen. */
+  /** Counts from the host's message to the first painted screen. */
   readonly firstMs: number;
-  /** From the host's message to the complete report. */
+  /** Counts from the host's message to the complete report. */
   readonly wholeMs: number;
-  /** The longest time that the page could not answer. */
+  /** The page could not answer for this long. */
   readonly longestTaskMs: number;
 }
 
@@ -47,7 +47,7 @@ export async function openReport({ page, post }: ReportPage, markdown: string): 
 }
 
 /**
- * An invented report of about this many characters, with code, tables and lists in every finding.
+ * Invents a report of about this many characters, with code, tables, and lists in every finding.
  */
 export function largeReport(chars: number): string {
   const parts = ['# Large report\n\nInvented.\n'];

@@ -52,33 +52,31 @@ interface Theme {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A page in place of VS Code's webview that records everything forbidden to a report. */
+/** This page replaces VS Code's webview, and records everything forbidden to a report. */
 export interface ReportPage {
   readonly page: Page;
-  /** URLs other than page, script and stylesheet; each was refused. */
+  /** Requests other than for page, script, and stylesheet are listed. Each was refused. */
   readonly requests: readonly string[];
-  /** Dialogs, new windows, navigations, page errors and refused loads. */
+  /** Dialogs, new windows, navigations, page errors, and refused loads are listed. */
   readonly events: readonly string[];
   readonly post: (message: HostMessage) => Promise<void>;
   /** Shows a report and waits until all of it is on the page. */
   readonly show: (content: ShownContent) => Promise<void>;
   /** Asks for the report as a file, as the host does. */
   readonly save: () => Promise<string>;
-  /** What the view posted to the host. */
   readonly posted: () => Promise<unknown[]>;
-  /** The state that the view saves for a reload. */
+  /** Returns the state that the view saves for a reload. */
   readonly state: () => Promise<unknown>;
 }
 
-/** What a test shows; `markdown` is a document of one part. */
+/** `markdown` is a document of one part. */
 export type ShownContent = Partial<ReportContent> & { readonly markdown?: string };
 
-/** How a report page differs from the real thing. */
 export interface ReportPageOptions {
   readonly theme?: ThemeName;
   /** False leaves the content security policy out, so that the sanitiser stands alone. */
   readonly policy?: boolean;
-  /** What the webview kept before its page was reloaded. */
+  /** The webview kept this before its page was reloaded. */
   readonly state?: unknown;
 }
 
@@ -168,7 +166,7 @@ async function openReportPage(
 }
 
 /**
- * A browser and the built view, created by the first test that runs and disposed after the last.
+ * The first test that runs creates the browser and the view. They are disposed after the last one.
  */
 export interface ReportStage {
   withPage(options: ReportPageOptions, use: (view: ReportPage) => Promise<void>): Promise<void>;
@@ -210,7 +208,7 @@ export async function until(page: Page, expression: string): Promise<void> {
   await page.evaluate(waitUntil(expression));
 }
 
-/** No violation, and nothing wider than the window. */
+/** Finds no violation, and nothing wider than the window. */
 export async function assertAccessible(page: Page, width: number): Promise<void> {
   assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, [], `${width} px wide`);
   assert.equal(await page.evaluate('document.scrollingElement.scrollWidth'), width);
@@ -230,7 +228,7 @@ function waitUntil(expression: string): string {
 /** Content with `content-visibility` has its text only two frames after it is visible. */
 const nextFrames = '() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
-/** The view's words, as the English user sees them. */
+/** An English user sees these words of the view. */
 export const reportStrings: ReportStrings = {
   tableOfContents: 'Contents',
   skipContents: 'Skip the table of contents',

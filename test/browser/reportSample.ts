@@ -24,7 +24,7 @@ export const changes = {
   ],
 };
 
-/** The code that the report's sample names. */
+/** The report's sample names these locations. */
 export const locations = ['src/search.ts:41', 'src/export.ts:7', 'src/plain.ts:3', 'src/検索/入力.ts:8'].map(
   (label, index) => ({
     label,

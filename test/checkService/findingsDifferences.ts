@@ -3,7 +3,7 @@ import * as aliases from '../../src/core/findings/parse/aliases.ts';
 import { type KeyPath, normalKey } from '../../src/core/json.ts';
 import { propertiesOf, type Schema } from './schemaDifferences.ts';
 
-/** The required parts of a finding, and the keys they are read from. */
+/** A finding requires these parts, which are read from these keys. */
 const parts: Readonly<Record<string, readonly KeyPath[]>> = {
   id: aliases.ID,
   title: aliases.TITLE,
@@ -59,7 +59,6 @@ function partsOf(key: string): string[] {
   return Object.keys(parts).filter((part) => parts[part]?.some((path) => path.at(-1) === normal));
 }
 
-/** Every property name in a schema, however deep, with or without definitions. */
 function namedKeys(schema: Schema): Set<string> {
   const keys = new Set<string>();
   const visit = (value: unknown): void => {

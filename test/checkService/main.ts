@@ -16,8 +16,8 @@ const pairs = z.array(z.looseObject({}));
 const scanProgress = z.looseObject({ completed: pairs, skipped: pairs });
 
 /**
- * The JSON artifacts of each workflow beside its findings, and what of them the API reference
- * promises (section 2.4).
+ * Each workflow has these JSON artifacts beside its findings. The API reference promises this of
+ * them (section 2.4).
  */
 const artifacts: Readonly<Record<WorkflowId, Readonly<Record<string, z.ZodMiniType>>>> = {
   'blackbox-assessment': { features, scan_progress: scanProgress },
@@ -25,7 +25,7 @@ const artifacts: Readonly<Record<WorkflowId, Readonly<Record<string, z.ZodMiniTy
   'whitebox-assessment': {},
 };
 
-/** What we send to and take from each operation (docs/api.md, section 4). */
+/** We send this to an operation, and take this from it (docs/api.md, section 4). */
 type Operation = Readonly<Partial<Record<Direction, z.ZodMiniType>>>;
 const file: Operation = { request: ours.fileRequestSchema, response: ours.fileResponseSchema };
 const operations: Readonly<Record<string, Operation>> = {
@@ -65,7 +65,7 @@ try {
   const api = await read(`${baseUrl}/docs/openapi.json`);
   const artifact = (path: string): Promise<Schema> => read(`${baseUrl}/docs/workflow-artifacts/${path}.json`);
   const whitebox = findingsDifferences(await artifact('whitebox-assessment/findings'));
-  // A live finding has no place in a file.
+  // A live finding has no location in a file.
   const live = findingsDifferences(await artifact('blackbox-assessment/findings'), [
     'title',
     'severity',
@@ -85,7 +85,7 @@ try {
     print('Features and progress', others);
   console.log(`Properties of findings that are read: ${String(whitebox.read.length)}`);
   for (const property of whitebox.read) console.log(`  ${property}`);
-  // No difference: a live finding is shown with all its fields.
+  // This is no difference: a live finding is shown with all its fields.
   console.log(
     `Properties of live findings that are shown among the other fields: ${String(live.unread.length)}`,
   );
@@ -135,7 +135,7 @@ function differencesOf(
   return schemaDifferences(z.toJSONSchema(own, { io: 'input' }), theirs, { direction, resolve });
 }
 
-/** Whether two paths differ only in parameter names or a prefix. */
+/** Paths may differ in parameter names and in a prefix. */
 function sameShape(theirs: string, path: string): boolean {
   const shape = (text: string): string => text.replaceAll(/\{[^}]*\}/g, '{}');
   return shape(theirs).endsWith(shape(path));

@@ -1,15 +1,13 @@
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Whether we send or receive what a schema describes. */
 export type Direction = 'request' | 'response';
 
-/** The direction, and the resolver of `$ref` of the service's schema. */
 interface Scope {
   readonly direction: Direction;
   readonly resolve: (reference: string) => Schema | undefined;
 }
 
-/** Mismatches between a service's schema and ours, as sentences; empty if they fit. */
+/** Describes mismatches between a service's schema and ours as sentences. */
 export function schemaDifferences(ours: Schema, theirs: Schema, scope: Scope, at = ''): string[] {
   const other = resolved(theirs, scope);
   const [own, alternatives] = [alternativesOf(ours), alternativesOf(other)];
@@ -68,7 +66,7 @@ function typeDifferences(ours: Schema, theirs: Schema, { direction }: Scope, loc
 }
 
 /**
- * Bounds that are tighter on the receiving side. A service without bounds on what it sends is
+ * Finds bounds that are tighter on the receiving side. A service without bounds on what it sends is
  * trusted.
  */
 function boundDifferences(ours: Schema, theirs: Schema, { direction }: Scope, location: string): string[] {

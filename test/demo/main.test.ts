@@ -33,7 +33,7 @@ async function startDemo(...args: readonly string[]) {
   return { demo, said, says, temporary, ended };
 }
 
-/** Whether a process with this text in its command line is running; Linux only. */
+/** Finds a process with this text in its command line, on Linux only. */
 async function isNamedByProcess(text: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/u.test(name));
@@ -59,7 +59,7 @@ test('a failing demo prints one sentence with the step and a screenshot, and exi
   const out = await mkdtemp(path.join(tmpdir(), 'pictures-'));
   const { said, says, temporary, ended } = await startDemo('--headless', '--out', path.join(out, 'demo'));
   await says(/^✔ Start the assessment service and VS Code$/u);
-  // Where its first picture would be.
+  // The first picture would be there.
   await mkdir(path.join(out, 'demo', 'sample.png'), { recursive: true });
   assert.deepEqual(await ended, [1, null]);
   assert.equal(said[1], '✖ Explore the sample findings, without signing in');

@@ -1,6 +1,5 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
-/** A picture (PNG) and how long it is shown. */
 export interface Frame {
   readonly png: Buffer;
   readonly ms: number;
@@ -35,7 +34,6 @@ export function toMovingPicture(frames: readonly Frame[]): Buffer {
   return Buffer.concat([...parts, chunk('IEND', Buffer.alloc(0))]);
 }
 
-/** How long the pictures of an animated PNG are shown. */
 export function durationsOf(picture: Buffer): readonly number[] {
   return chunksOf(picture)
     .filter(({ type }) => type === 'fcTL')

@@ -27,8 +27,8 @@ const nouns = words(`
   refund region result route seller shelf size state stock street supplier tax total unit user variant voucher weight`);
 
 /**
- * The sample workspace with an invented shop beside it, so that the question has the numbers of a
- * real project.
+ * Adds an invented shop to the sample workspace, so that the question has the numbers of a real
+ * project.
  */
 export async function makeLargerShop(scratch: string): Promise<string> {
   const shop = await makeSampleWorkspace(path.join(scratch, 'shop'));
@@ -44,7 +44,7 @@ export async function makeLargerShop(scratch: string): Promise<string> {
   return shop;
 }
 
-/** Always the same numbers below 1. */
+/** Always returns the same numbers below 1. */
 function seededNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -54,7 +54,7 @@ function seededNumbers(seed: number): () => number {
 }
 
 /**
- * Functions of different words and numbers: the same function again and again would pack much
+ * The functions have different words and numbers: the same one again and again would pack much
  * smaller than source does.
  */
 function inventedModule(part: string, random: () => number): string {
@@ -72,10 +72,7 @@ function inventedModule(part: string, random: () => number): string {
   return functions.join('\n');
 }
 
-/**
- * What an assessment of the sample files finds: each location is a finding, and the first one has
- * an attack path.
- */
+/** Each location of the sample files is a finding, and the first one has an attack path. */
 export async function findingsForPictures(shop: string): Promise<string> {
   const files = (await readdir(shop, { recursive: true })).filter((file) =>
     /^(src|public|tools)\/[\w.]+$/.test(file),
@@ -112,7 +109,6 @@ export async function fixFirstFinding(shop: string): Promise<void> {
   );
 }
 
-/** Commits everything, as in a folder that people work in. */
 export async function commitAll(folder: string): Promise<void> {
   const git = (...args: readonly string[]) => promisify(execFile)('git', ['-C', folder, ...args]);
   await git('symbolic-ref', 'HEAD', 'refs/heads/main');
@@ -135,7 +131,7 @@ export async function letTimePass(stage: Stage, minutes: number): Promise<void> 
   await stage.openWindow();
 }
 
-/** The same data with earlier times: `at`, and members whose name ends in `At`. */
+/** Sets back `at`, and members whose name ends in `At`. */
 function setBack(value: unknown, ms: number): unknown {
   if (Array.isArray(value)) return value.map((each) => setBack(each, ms));
   if (typeof value !== 'object' || value === null) return value;

@@ -9,7 +9,7 @@ import { takePictures, type Theme } from './takePictures.ts';
 
 const media = path.resolve(import.meta.dirname, '../../media');
 const stills = ['signIn', 'choose', 'start', 'close', 'triage', 'fix', 'features'];
-/** The pictures of the main job in order, and how long each is shown. */
+/** The pictures of the main job are in order, each with how long it is shown. */
 const frames: Readonly<Record<string, number>> = {
   explorer: 1_200,
   command: 1_600,

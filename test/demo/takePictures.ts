@@ -16,7 +16,7 @@ import {
 const runMinutes = 3 * 60 + 12;
 const viewport = { width: 1_120, height: 700 };
 const sideBarWidth = 380;
-/** Pictures with a notification in them. */
+/** These pictures have a notification. */
 const withNotification = ['start', 'ended'];
 
 export type Theme = 'Light' | 'Dark';
@@ -32,10 +32,10 @@ export async function takePictures(
       'workbench.colorTheme': themeName('Light'),
       'window.title': '${activeEditorShort}${separator}${rootName}',
       'remote.autoForwardPorts': false,
-      // So that all of a long line is in the picture.
+      // All of a long line has to be in the picture.
       'editor.minimap.enabled': false,
       'editor.wordWrap': 'on',
-      // What depends on where the cursor or the pointer was last.
+      // These depend on where the cursor or the pointer was last.
       'editor.occurrencesHighlight': 'off',
       'editor.scrollbar.vertical': 'hidden',
       'problems.autoReveal': false,
@@ -46,7 +46,7 @@ export async function takePictures(
   });
   let widened: Workbench | undefined;
   const save = async (name: string): Promise<void> => {
-    // The light theme last, because it is the theme of the next picture.
+    // The light theme is last, because it is the theme of the next picture.
     for (const theme of ['Dark', 'Light'] as const) {
       const file = wanted(name, theme);
       if (file === undefined) continue;
@@ -67,7 +67,7 @@ export async function takePictures(
     await save(name);
     await after[name]?.(workbench);
   };
-  /** What is done before a picture, and what leads to the next one. */
+  /** Each step comes before a picture, or leads to the next one. */
   const before: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
     explorer: async (workbench) => {
       // The first theme of a window shows ignored files like all others.
@@ -273,11 +273,11 @@ const replaceTexts = `(names) => {
       if (text.data.includes(name)) text.data = text.data.replaceAll(name, shown);
 }`;
 
-/** Runs in the page: the colors of the names in the Explorer. */
+/** Runs in the page: reads the colors of the names in the Explorer. */
 const colorsOfFiles =
   "[...document.querySelectorAll('.explorer-folders-view .label-name')].map((name) => getComputedStyle(name).color)";
 
-/** Runs in the page: a text over the window. */
+/** Runs in the page: shows a text over the window. */
 function showCaption(text: string): string {
   return `{
     const caption = document.createElement('div');

@@ -7,7 +7,7 @@ import { eventually, readWithin, untilEqual } from '../host/workbench/eventually
 import { importInvented, signedIn, type Stage } from './stage.ts';
 import { test } from './fixtures.ts';
 
-/** A user's path through the views of one window. */
+/** The user's path leads through the views of one window. */
 test.describe.configure({ mode: 'serial' });
 test.use({
   stageOptions: {
@@ -186,7 +186,7 @@ test('a finished run is exported as SARIF and as a bundle, without token and add
     assert.ok(!sarif.includes(secret) && !bundle.includes(secret));
 });
 
-/** Runs in the page: the addresses of the shown pictures, and whether all of them are loaded. */
+/** Runs in the page: returns the addresses of the shown pictures, and whether all are loaded. */
 const readPictures = `(() => {
   const pictures = [...document.querySelectorAll('.getting-started-media img')];
   const areLoaded = pictures.every(({ complete, naturalWidth }) => complete && naturalWidth > 0);

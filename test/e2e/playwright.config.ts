@@ -13,7 +13,7 @@ const failed = path.join(results, 'failed');
 const retries = 1;
 
 export default defineConfig<object, OfFile>({
-  // Separate folders, since a run empties its folder at the start.
+  // The folders are separate, since a run empties its folder at the start.
   projects: [
     { name: 'browser', testMatch: '{browser,tools}/*.test.ts', outputDir: path.join(failed, 'browser') },
     {
@@ -24,7 +24,7 @@ export default defineConfig<object, OfFile>({
     },
     {
       name: 'windowsE2e',
-      // The whole job with its report after a reload, and a live application.
+      // These are the whole job with its report after a reload, and a live application.
       testMatch: 'e2e/{runs/mainJob,blackbox/liveApplication}.test.ts',
       grep: /the demo|restored after a reload/,
       // A process in Wine starts several times slower.

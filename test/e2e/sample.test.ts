@@ -19,7 +19,7 @@ test('the sample opens without an account, in Restricted Mode, and without a req
       picture: async () => {
         const { page, problems, restrictedMode, screenshot, treeRows } = stage.workbench();
         await restrictedMode();
-        // Those that triage has closed are not among them.
+        // Findings that triage has closed are not among them.
         assert.equal((await problems()).length, 7);
         const rows = (await treeRows('Findings')).map(({ label }) => label);
         assert.ok(rows.includes('Any customer can read any order'), rows.join('\n'));

@@ -17,20 +17,19 @@ import { type AssessmentService, startService } from '../service/assessmentServi
 import { inventedShop } from '../service/blackbox/inventedShop.ts';
 
 /**
- * Everything an e2e test needs: service, VS Code with the packaged extension, and a folder to
- * assess.
+ * A stage has everything that an e2e test needs: service, VS Code with the packaged extension, and
+ * a folder to assess.
  */
 export interface Stage {
   readonly service: AssessmentService;
   readonly server: VsCodeServer;
-  /** The live application that the target file of the folder names, where one was asked for. */
+  /** The target file of the folder names this live application, where one was asked for. */
   readonly application: typeof inventedShop | undefined;
-  /** The sample workspace's copy, with ignored files that must never leave it. */
+  /** The sample workspace's copy has ignored files that must never leave it. */
   readonly folder: string;
-  /** The extension's global storage, which may be filled before a window opens. */
+  /** The extension's global storage may be filled before a window opens. */
   readonly storage: string;
   readonly hasWindow: () => boolean;
-  /** The window that was opened last. */
   readonly workbench: () => Workbench;
   /** Opens the folder in a new window of a browser whose secrets and state persist. */
   openWindow(): Promise<Workbench>;
@@ -45,23 +44,23 @@ export interface StageOptions {
   readonly service?: Parameters<typeof startService>[0];
   readonly language?: 'en' | 'ja';
   readonly settings?: (service: AssessmentService, folder: string) => Settings;
-  /** Size of the window in pixels; a tall one shows long trees whole. */
+  /** The window has this size in pixels. A tall one shows long trees whole. */
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly application?: boolean;
-  /** Whether VS Code runs in Windows; service, application and browser do not. */
+  /** VS Code runs in Windows. Service, application, and browser do not. */
   readonly windows?: boolean;
   /** Creates the folder or `.code-workspace` file to open instead of the sample workspace. */
   readonly makeFolder?: (scratch: string) => Promise<string>;
 }
 
-/** A line in a file that `.gitignore` names; it must never be uploaded. */
+/** `.gitignore` names the file with this line, which must never be uploaded. */
 export const ignoredSecret = 'INVENTED_PASSWORD=never-uploaded';
 
 export const targetFile = 'shop.blackbox.json';
 
 /**
- * Names an environment variable: a folder with the packaged extension installed, for every stage to
- * copy instead of installing it again.
+ * This environment variable names a folder with the packaged extension installed, for every stage
+ * to copy instead of installing it again.
  */
 export const installedVariable = 'INSTALLED_EXTENSIONS';
 
@@ -176,7 +175,7 @@ async function writeTargetFile(folder: string): Promise<void> {
   await writeFile(path.join(folder, targetFile), `${JSON.stringify(file, undefined, 2)}\n`);
 }
 
-/** Settings of a user who is signed in by a token command. */
+/** A token command signs the user in. */
 export function signedIn(service: AssessmentService): Settings {
   return {
     'security.workspace.trust.enabled': false,

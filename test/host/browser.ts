@@ -3,20 +3,19 @@ import { chromium, type BrowserContext, type Page } from '@playwright/test';
 import { prepareBrowser } from './chromium.ts';
 
 export interface BrowserOptions {
-  /** The browser's profile, with the secrets and state of extensions. */
+  /** The browser's profile has the secrets and state of extensions. */
   readonly profileDir: string;
   /**
-   * VS Code's display language as extensions see it; its own texts stay English without a language
-   * pack.
+   * Extensions see this display language. VS Code's own texts stay English without a language pack.
    */
   readonly language?: 'en' | 'ja';
-  /** In CSS pixels; by default 1280 by 800. */
+  /** The size is in CSS pixels, by default 1280 by 800. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
 export interface TestBrowser {
   readonly context: BrowserContext;
-  /** URLs outside this machine that pages requested; each was refused. */
+  /** Pages requested these URLs outside this machine. Each was refused. */
   readonly blockedRequests: readonly string[];
   newPage(): Promise<Page>;
   dispose(): Promise<void>;
@@ -40,9 +39,9 @@ export async function launchBrowser(options: BrowserOptions): Promise<TestBrowse
       return route.abort('blockedbyclient');
     },
   );
-  // Only watched: Playwright's routeWebSocket puts its own WebSocket into every page, and with it
-  // the workbench's connection delivered damaged messages now and then. The switch below keeps
-  // sockets from leaving.
+  // WebSockets are only watched: Playwright's routeWebSocket puts its own WebSocket into every
+  // page, and with it the workbench's connection delivered damaged messages now and then. The
+  // switch below keeps sockets from leaving.
   context.on('page', (page) => {
     page.on('websocket', (socket) => {
       if (!isLoopback(new URL(socket.url()))) blockedRequests.push(socket.url());
@@ -79,7 +78,7 @@ const switches: string[] = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Also for requests outside Playwright, such as sockets and service workers: no other host
+  // This covers requests outside Playwright, such as sockets and service workers: no other host
   // resolves.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
 ];

@@ -9,7 +9,6 @@ import * as tar from 'tar';
 import { cacheRoot, installOnce } from './installOnce.ts';
 import { prepareFonts } from './fonts.ts';
 
-/** Playwright's launch options for program and environment. */
 export type BrowserProgram = Pick<
   LaunchOptions & BrowserContextOptions,
   'executablePath' | 'channel' | 'env'

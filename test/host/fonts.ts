@@ -8,8 +8,8 @@ const monospace = '@expo-google-fonts/noto-sans-mono';
 const monospaceVersion = '0.4.2';
 
 /**
- * Environment variables that give a browser exactly the fonts from npm, none of the machine's: Noto
- * Sans JP for Latin and Japanese text, Noto Sans Mono for code.
+ * These environment variables give a browser exactly the fonts from npm, none of the machine's:
+ * Noto Sans JP for Latin and Japanese text, Noto Sans Mono for code.
  */
 export async function prepareFonts(): Promise<{ FONTCONFIG_FILE: string }> {
   const sans = path.dirname(

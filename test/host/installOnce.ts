@@ -3,12 +3,12 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Where tests store downloads, under the project root, ignored by git. */
+/** Tests store downloads here, under the project root. Git ignores the folder. */
 export const cacheRoot: string = path.resolve(import.meta.dirname, '../../.vscode-test');
 
 const marker = '.complete';
 
-/** How often a waiting process looks whether another one has filled the folder. */
+/** A waiting process looks this often whether another one has filled the folder. */
 const lookAgainMs = 200;
 
 /**

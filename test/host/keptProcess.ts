@@ -2,7 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-/** A program whose process tree ends with `stop()`, and when this process ends in any way. */
+/** The process tree ends with `stop()`, and when this process ends in any way. */
 export interface KeptProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;

@@ -47,7 +47,7 @@ function runNpm(cwd: string, args: readonly string[]): Promise<void> {
   });
 }
 
-/** The environment without the variables of the outer npm script, which would mislead npm. */
+/** Omits the variables of the outer npm script, which would mislead npm. */
 function outerEnvironment(): NodeJS.ProcessEnv {
   const keep = /^npm_config_(registry|cache|userconfig|globalconfig|proxy|https_proxy|noproxy|cafile)$/iu;
   return Object.fromEntries(

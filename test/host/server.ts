@@ -9,29 +9,31 @@ import { toWindowsPath, type Windows } from './wine.ts';
 /** Missing folders are created. */
 export interface VsCodeOptions {
   readonly version: string;
-  /** The server's state: user settings, global and workspace storage, logs. */
+  /** The server's state has user settings, global and workspace storage, and logs. */
   readonly dataDir: string;
-  /** User settings that override the quiet ones. */
+  /** These user settings override the quiet ones. */
   readonly settings?: Settings;
-  /** The folder of installed extensions; by default `extensions` under `dataDir`. */
+  /** Extensions are installed in this folder, by default `extensions` under `dataDir`. */
   readonly extensionsDir?: string;
   /**
-   * Whether windows take a `payload` (an extension under development, its tests). VS Code then
-   * draws no notification toasts and no modal dialogs during extension tests, so leave it out where
-   * a user's view is tested.
+   * If this is true, windows take a `payload` (an extension under development, its tests). VS Code
+   * then draws no notification toasts and no modal dialogs during extension tests, so leave it out
+   * where a user's view is tested.
    */
   readonly development?: boolean;
-  /** Extra environment variables of the server and its extension hosts; undefined removes one. */
+  /**
+   * The server and its extension hosts get these environment variables, too; undefined removes one.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Where the server and its extension hosts run, if not here. Paths of this machine are
+   * The server and its extension hosts run there, if not here. Paths of this machine are
    * translated.
    */
   readonly windows?: Windows | undefined;
 }
 
 /**
- * What to open: a folder or a `.code-workspace` file (absolute paths), and entries of the
+ * A window opens a folder or a `.code-workspace` file (absolute paths), with entries of the
  * workbench's `payload`.
  */
 export interface WindowTarget {
@@ -42,9 +44,9 @@ export interface WindowTarget {
 
 export interface VsCodeServer {
   urlFor(target: WindowTarget): string;
-  /** An absolute path as the workbench names it. */
+  /** Names an absolute path as the workbench does. */
   remoteUri(file: string): string;
-  /** The output of the server, without warnings about its missing native log. */
+  /** Omits warnings about the server's missing native log. */
   output(): string;
   dispose(): Promise<void>;
 }
@@ -138,11 +140,11 @@ function collectOutput(server: KeptProcess): readonly string[] {
   return said;
 }
 
-/** The environment without variables for npm, Node's test runner, an outer VS Code or a proxy. */
+/** Omits variables for npm, Node's test runner, an outer VS Code, or a proxy. */
 function hostEnvironment(extra: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
   const steering = /^(npm_|NODE_|VSCODE_|ELECTRON_|(https?|all|no)_proxy$)/iu;
   const own = Object.entries(process.env).filter(([name]) => !steering.test(name));
-  // An empty gallery: the workbench then looks up no extensions.
+  // With an empty gallery, the workbench looks up no extensions.
   return { ...Object.fromEntries(own), EXTENSIONS_GALLERY: '{}', ...extra };
 }
 

@@ -1,6 +1,6 @@
 type Undo = () => Promise<unknown>;
 
-/** The result, and a function that undoes its steps in reverse order. */
+/** The function undoes the steps in reverse order. */
 export interface SetUp<T> {
   readonly made: T;
   readonly dispose: () => Promise<void>;

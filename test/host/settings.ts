@@ -4,8 +4,8 @@ import path from 'node:path';
 export type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * User settings for every test: quiet pictures, a desktop window's defaults where the web window's
- * differ, and nothing that looks anything up outside this machine.
+ * Every test has these user settings: quiet pictures, a desktop window's defaults where the web
+ * window's differ, and nothing that looks anything up outside this machine.
  */
 export const quietSettings: Settings = {
   'workbench.startupEditor': 'none',

@@ -5,7 +5,7 @@ import { npmInstall } from './npmInstall.ts';
 import { addWindowsParts, windowsWatcher } from './wine.ts';
 
 /**
- * The oldest VS Code of package.json (engines.vscode), and the newest one in the npm registry or
+ * package.json (engines.vscode) names the oldest VS Code. The newest one is in the npm registry or
  * its replacement in tests.
  */
 export const supportedVersions: Readonly<Record<'oldest' | 'newest', string>> = {
@@ -13,7 +13,6 @@ export const supportedVersions: Readonly<Record<'oldest' | 'newest', string>> = 
   newest: process.env['TESTED_VSCODE'] ?? '1.139.1',
 };
 
-/** A VS Code server on disk: its entry, and the Node program of this version. */
 export interface VsCode {
   readonly version: string;
   readonly node: string;
@@ -50,8 +49,8 @@ export async function prepareVsCode(version: string): Promise<VsCode> {
 }
 
 /**
- * Packages of older versions that come from GitHub, or fetch a binary from there in an install
- * script. Their successors on the registry have the same interface and carry the binary.
+ * Packages of older versions come from GitHub, or fetch a binary from there in an install script.
+ * Their successors on the registry have the same interface and carry the binary.
  */
 const successors = {
   '@vscode/watcher': 'npm:@parcel/watcher@2.5.6',
@@ -85,12 +84,12 @@ async function useRegistryBinaries(server: string): Promise<void> {
   await writeFile(shrinkwrapFile, JSON.stringify(shrinkwrap, null, 2));
 }
 
-/** A Node program of this major version: the running one, or else the registry's package. */
+/** Returns the running Node if it has this major version, or else the registry's package. */
 async function prepareNode(major: string): Promise<string> {
   if (process.versions.node.split('.')[0] === major) return process.execPath;
   const folder = path.join(cacheRoot, `node-${major}`);
   const windows = process.platform === 'win32';
-  // The names that npm's package `node` asks for in its install script.
+  // npm's package `node` asks for these names in its install script.
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
   const name = [prefix, windows ? 'win' : process.platform, process.arch].join('-');
   await installOnce(folder, `Node ${major}`, (into) => npmInstall(into, [`${name}@${major}`]));

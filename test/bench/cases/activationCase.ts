@@ -12,8 +12,8 @@ import type { Row } from '../rows.ts';
 const root = join(import.meta.dirname, '../../..');
 
 /**
- * What the extension costs at each start of VS Code while no run is live: the bytes that are
- * loaded, and the script that runs in the host of a new window.
+ * Measures each start of VS Code while no run is live: the loaded bytes, and the script that runs
+ * in the host of a new window.
  */
 export async function measureActivation(scratch: string, rounds: number): Promise<Row[]> {
   const { size } = await stat(join(root, 'dist/bootstrap.cjs'));

@@ -7,8 +7,8 @@ import type { Row } from '../rows.ts';
 const unit = join(import.meta.dirname, '../../unit');
 
 /**
- * How long the event loop is blocked, in processor time, while the hostile and huge inputs of the
- * unit tests are read.
+ * Measures, in processor time, how long hostile and huge inputs of the unit tests block the event
+ * loop.
  */
 export function measureBlocks(times: number): Row[] {
   return globSync('**/hostile*.test.ts', { cwd: unit }).flatMap((name) => {

@@ -12,9 +12,8 @@ const linesPerFile = 200;
 const busy = { path: 'src/busy.js', findings: 100, lines: 5_000 };
 
 /**
- * From a saved result to the shown findings, against the same *by hand*: also after `earlier` other
- * runs, and with every tenth file changed. And a file with 100 findings that is placed again after
- * typing.
+ * Compares a saved result with the same *by hand*, also after `earlier` other runs, and with every
+ * tenth file changed. Also places a file with 100 findings again after typing.
  */
 export async function measureFindings(
   count: number,
@@ -124,7 +123,7 @@ function changeFiles(folder: string): void {
 const firstRun = '20260101000000-bench';
 const textLength = 1_500;
 
-/** Of about 1,500 characters; every third is Japanese. */
+/** The text has about 1,500 characters, of which every third is Japanese. */
 function proseOf(at: number): string {
   const sentence =
     at % 3 === 0

@@ -80,7 +80,7 @@ export async function measureFolder(
   add('event loop delay, max', 'ms', largest('delayMaxMs'), 100);
   return rows;
 
-  /** The same archive by the library that would stand behind ours. */
+  /** Packs the same archive with the library that would stand behind ours. */
   async function besideArchiver(): Promise<Row> {
     const to = join(scratch, 'archive');
     const pack = async (kind: 'package' | 'archiver'): Promise<number> => {

@@ -8,7 +8,7 @@ import type { Row } from '../rows.ts';
 const paths = 10_000;
 const rules = 300;
 
-/** Rules of the kinds that public templates have, in about the shares that they have there. */
+/** Public templates have rules of these kinds in about these shares. */
 const kinds: readonly ((at: number) => string)[] = [
   (at) => `name${at}/`,
   (at) => `.cache-${at}`,
@@ -22,7 +22,7 @@ const kinds: readonly ((at: number) => string)[] = [
   (at) => `!/packages/part${at}/keep.ext${at - 1}`,
 ];
 
-/** Matching of many paths: ours walks folder by folder, npm's `ignore` gets whole paths. */
+/** Ours walks folder by folder; npm's `ignore` gets whole paths. */
 export async function measureMatching(pairs: number): Promise<Row[]> {
   const lines = Array.from({ length: rules }, (_, at) => kinds[at % kinds.length]?.(at) ?? '');
   const files = Array.from({ length: paths }, (_, at) => {
@@ -44,12 +44,11 @@ export async function measureMatching(pairs: number): Promise<Row[]> {
   return [{ what: 'matching ignore rules', corpus, unit: 'ms', peerName: 'ignore', ...measured }];
 }
 
-/** The number of files that no rule excludes. */
 function keptOf(lines: readonly string[], files: readonly string[]): number {
   const from = { source: 'gitignore', file: '.gitignore' } as const;
   const top = new IgnoreRules(false).and(readLines(Buffer.from(lines.join('\n')), from));
   const folders = new Map<string, IgnoreRules | undefined>([['', top]]);
-  /** The rules in a folder; undefined if it is excluded. */
+  /** Returns undefined if the folder is excluded. */
   const rulesIn = (folder: string): IgnoreRules | undefined => {
     if (folders.has(folder)) return folders.get(folder);
     const at = folder.lastIndexOf('/');

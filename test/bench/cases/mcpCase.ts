@@ -16,7 +16,7 @@ interface Asked {
   readonly peakMb: number;
 }
 
-/** Calls of the MCP server by an agent: one, the next, and several at once. */
+/** An agent calls the MCP server once, again, and several times at once. */
 export async function measureMcp(scratch: string, times: number): Promise<Row[]> {
   const root = join(scratch, 'mcp');
   makeRun(root, findings);
@@ -46,7 +46,7 @@ export async function measureMcp(scratch: string, times: number): Promise<Row[]>
 
 async function ask(root: string, atOnce: number): Promise<Asked> {
   const [script, peak] = [join(root, 'peak.cjs'), join(root, 'peak.txt')];
-  // Memory of the process, also inside workers.
+  // This counts memory of the process, also inside workers.
   writeFileSync(
     script,
     `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(peak)}, String(process.resourceUsage().maxRSS)));`,

@@ -13,8 +13,8 @@ const findings = 1_000;
 const subject = join(import.meta.dirname, '../subjects/openedSubject.ts');
 
 /**
- * From a window that opens, with a live run, to its first poll and answered command: beside results
- * that must be worked out again, and without.
+ * Measures from the opening of a window with a live run to its first poll and answered command,
+ * with and without results that must be worked out again.
  */
 export async function measureOpened(scratch: string, pairs: number): Promise<Row[]> {
   const service = await startService();

@@ -12,13 +12,13 @@ import type { Subjects } from '../subjects/subjects.ts';
 const run = promisify(execFile);
 const tools = ['git', 'tar', 'pigz', 'curl'];
 /**
- * From this number of files the start has a target; below, the cost of starting programs dominates.
+ * The start has a target from this number of files. Below, the cost of starting programs dominates.
  */
 const manyFiles = 10_000;
 
 /**
- * The whole start, from folder to accepted dispatch on loopback, beside the same steps by hand,
- * without question and credential check.
+ * Measures from folder to accepted dispatch on loopback, beside the same steps by hand, without
+ * question and credential check.
  */
 export async function measureStart(
   { name, root }: Corpus,
@@ -69,7 +69,8 @@ export async function measureStart(
 }
 
 /**
- * The commands a user would type. Without a repository, one is created outside the folder first.
+ * Runs the commands that a user would type. Without a repository, one is created outside the folder
+ * first.
  */
 async function startByHand(
   root: string,

@@ -18,8 +18,8 @@ const count = 1_000;
 const clock = { now: () => Date.now(), monotonic: () => performance.now(), sleep: () => Promise.resolve() };
 
 /**
- * From 24 runs of 1,000 findings on the disk, of which every run misses some others, to the rows of
- * their trend.
+ * Measures from 24 runs of 1,000 findings on the disk, of which each misses some others, to the
+ * rows of their trend.
  */
 export async function measureTrend(scratch: string): Promise<Row[]> {
   const root = join(scratch, 'trend');

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { extensionId } from '../../../src/editor/runs/runLink.ts';
 import { activationWatch } from '../../integration/runner/activationWatch.ts';
 
-/** Called by VS Code when the window is there. */
+/** VS Code calls this when the window is there. */
 export async function run(): Promise<void> {
   const { stopProfile } = await activationWatch();
   await vscode.extensions.getExtension(extensionId)!.activate();
@@ -13,7 +13,7 @@ export async function run(): Promise<void> {
   appendFileSync(process.env['ACTIVATION_TIMES'] ?? '', `${ms}\n`);
 }
 
-/** How long a file was on the stack: its frames, and what they called. */
+/** Counts how long a file was on the stack: its frames, and what they called. */
 function scriptMs({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, file: string): number {
   const inFile = new Set<number>();
   // Callers are listed before callees.

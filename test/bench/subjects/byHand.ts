@@ -25,7 +25,7 @@ export async function readByHand({
   const start = performance.now();
   const record = await readFile(join(runFolder, 'result.json'), 'utf8');
   const parsed = record.split('\n').flatMap((line): unknown[] => (line === '' ? [] : [JSON.parse(line)]));
-  // What findings share, and sent files, which have a path.
+  // The table has what findings share, and uploaded files, which have a path.
   const table = parsed[1] as readonly { readonly path?: string }[];
   const paths = table.flatMap(({ path }) => path ?? []);
   const read = async (some: readonly string[]): Promise<void> => {

@@ -18,7 +18,7 @@ const clock = {
     await sleep(ms);
   },
 };
-/** Each after a user has stopped typing. */
+/** Each placing comes after a user has stopped typing. */
 const placings = 10;
 
 /** Works out the result of a run in `storage`. */

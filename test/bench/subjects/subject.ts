@@ -17,9 +17,7 @@ import { readByHand, workOutByHand } from './byHand.ts';
 import { openFindings, workOutStored } from './findingsSubject.ts';
 import { type Destination, startWhole } from './startSubject.ts';
 
-/** A job for a child process. */
 export type Job =
-  /** Selects `times` times. */
   | { readonly kind: 'select'; readonly root: string; readonly times: number }
   /** Selects and packages; `ms` is the total, `packagingMs` the packaging. */
   | { readonly kind: 'package'; readonly root: string; readonly format: ArchiveFormat; readonly to: string }
@@ -43,7 +41,6 @@ export type Job =
    * all files.
    */
   | { readonly kind: 'byHand'; readonly runFolder: string; readonly folder: string; readonly worker: boolean }
-  /** Works out the result of a stored run. */
   | { readonly kind: 'workOut'; readonly storage: string; readonly run: string }
   /**
    * Parses a findings file, reads, hashes and copies the files of its folder, and writes JSON; in
@@ -59,16 +56,15 @@ export type Job =
   | { readonly kind: 'sink' };
 
 export interface Outcome {
-  /** One per repetition; the first one in a fresh process. */
+  /** There is one for each repetition. The first one is in a fresh process. */
   readonly ms: readonly number[];
   readonly packagingMs: number;
   readonly files: number;
   readonly sourceBytes: number;
   readonly archiveBytes: number;
-  /** Peak memory of the process, and its memory before the job. */
+  /** The process needed this much memory at most, and that much before the job. */
   readonly peakBytes: number;
   readonly startBytes: number;
-  /** Event loop delay during the job. */
   readonly delayP99Ms: number;
   readonly delayMaxMs: number;
   readonly port: number;
@@ -182,7 +178,7 @@ async function selectAndPackage(root: string, format: ArchiveFormat, to: string)
 
 async function selectAndArchive(root: string, to: string): Promise<Partial<Outcome>> {
   const { root: real, files } = await select(root);
-  // Loaded only here: in other jobs it would count as memory.
+  // It is loaded only here, because it would count as memory in other jobs.
   const { packWithArchiver: pack } = (await import(worker('archiverSubject'))) as {
     packWithArchiver: typeof packWithArchiver;
   };
@@ -221,7 +217,7 @@ function select(root: string): Promise<Selection> {
   });
 }
 
-/** Bundled beside this file. */
+/** Workers are bundled beside this file. */
 function worker(name: string): string {
   return join(import.meta.dirname, `${name}.mjs`);
 }

@@ -49,7 +49,7 @@ test('the demo crawls a live application, chooses features and assesses them', a
   );
 });
 
-/** The shown question, which must fit the window. */
+/** Reads the shown question, which must fit the window. */
 async function readQuestion({ dialogText, page }: Workbench) {
   const dialog = await dialogText();
   const hidden = await page

@@ -9,9 +9,9 @@ import { signedIn } from '../stage.ts';
 test.describe.configure({ timeout: 600_000 });
 test.use({ stageOptions: { settings: signedIn } });
 
-/** Every night twenty: of nine, one once missed rows. */
+/** Twenty are opened every night: of nine, one once missed rows. */
 const windows = Number(process.env['WINDOWS'] ?? 2);
-/** Invented: each in a group of its own, two of them in one file. */
+/** Each invented finding has a group of its own, and two are in one file. */
 const findings = [
   { severity: 'high', title: 'Query from input', file: 'src/orders.js', line: 1 },
   { severity: 'medium', title: 'Open redirect', file: 'src/server.js', line: 1 },

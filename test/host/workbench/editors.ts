@@ -5,7 +5,7 @@ export function editorsOf(page: Page) {
   const group = page.locator('.editor-group-container.active');
 
   return {
-    /** The active editor; `line` is 0 where there is no text cursor. */
+    /** `line` is 0 where there is no text cursor. */
     editor: async (): Promise<{ readonly title: string; readonly line: number }> => {
       const active = group.locator('.tab.active');
       await active.waitFor();

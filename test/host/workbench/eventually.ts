@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * How long a test waits for a workbench: enough for one in Wine to restart, on a machine that does
+ * A test waits this long for a workbench: enough for one in Wine to restart, on a machine that does
  * other work as well.
  */
 export const patienceMs = 120_000;

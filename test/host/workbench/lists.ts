@@ -46,7 +46,10 @@ export async function showRow(page: Page, list: Locator, row: Locator): Promise<
   }
 }
 
-/** Runs in the page: how far a row is above (negative) or below the uncovered part of its list. */
+/**
+ * Runs in the page: measures how far a row is above (negative) or below the uncovered part of its
+ * list.
+ */
 function pixelsOutOfView(row: PageElement): number {
   const list = row.closest('.monaco-list');
   if (list === null) return 0;

@@ -34,10 +34,10 @@ export function messagesOf(page: Page) {
     if (isFound !== true)
       throw new Error(`No notification says "${String(text)}". These do: ${(await texts()).join(' | ')}`);
   };
-  // Never by the palette, which would close an input that a notification has just opened.
+  // The palette is not used, because it would close an input that a notification has just opened.
   const openCenter = async (): Promise<void> => {
     if (await center.isVisible()) return;
-    // A dispatched event, since the tooltip of the bell would receive the click.
+    // The event is dispatched, since the tooltip of the bell would receive the click.
     await bell.dispatchEvent('click');
     // It closes by itself when its last notification goes, as a progress does.
     await center.waitFor({ timeout: 1_000 }).catch(() => undefined);
@@ -91,7 +91,6 @@ export function messagesOf(page: Page) {
       await closeCenter();
     },
 
-    /** The texts of all notifications. */
     notifications: async (): Promise<readonly string[]> => {
       await openCenter();
       const shown = await texts();

@@ -4,7 +4,7 @@
  */
 export interface PageElement {
   readonly textContent: string | null;
-  /** Of an input only. */
+  /** Only an input has this. */
   readonly value?: string;
   readonly style: { readonly top: string };
   getBoundingClientRect(): { readonly top: number; readonly bottom: number };

@@ -3,19 +3,19 @@ import { readRows, showRow } from './lists.ts';
 import type { PageElement } from './pageElement.ts';
 
 export interface ProblemReading {
-  /** All lines of it. */
+  /** The message has all its lines. */
   readonly message: string;
   readonly source: string;
-  /** The file's name, and its path as the panel's row names it. */
+  /** The file has its name, and its path as the panel's row names it. */
   readonly file: string;
   readonly path: string;
-  /** From 1, as shown. */
+  /** The line counts from 1, as shown. */
   readonly line: number;
 }
 
 interface MarkerRow {
   readonly index: number;
-  /** 1 for a file, 2 for a problem, 3 for a place related to it. */
+  /** The level is 1 for a file, 2 for a problem, and 3 for a location related to it. */
   readonly level: number;
   readonly label: string;
   readonly path: string;
@@ -31,7 +31,7 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
     await panel.waitFor();
   };
   return {
-    /** Opens the Problems panel and reads its rows; not the related places below them. */
+    /** Opens the Problems panel and reads its rows, but not the related locations below them. */
     problems: async (): Promise<readonly ProblemReading[]> => {
       await open();
       if (!(await list.isVisible())) return [];
@@ -49,7 +49,7 @@ export function problemsOf(page: Page, runCommand: (title: string) => Promise<vo
         .filter({ hasText: message })
         .first();
       await showRow(page, list, row);
-      // Not in the middle, where a code link may be.
+      // The click is not in the middle, where a code link may be.
       await row.locator('.marker-message').first().dblclick();
     },
   };

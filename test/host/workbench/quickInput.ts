@@ -3,19 +3,13 @@ import type { Locator, Page } from '@playwright/test';
 import { eventually } from './eventually.ts';
 import type { PageElement } from './pageElement.ts';
 
-/**
- * What the quick input (palette, quick pick or input box) shows. A long list is read only as far as
- * it is visible.
- */
+/** A long list is read only as far as it is visible. */
 interface QuickInputReading {
   readonly title: string;
   readonly value: string;
-  /** The prompt or the validation message. */
   readonly message: string;
-  /** Whether validation rejects the value. */
   readonly isRefused: boolean;
   readonly isMasked: boolean;
-  /** The labels of its items. */
   readonly items: readonly string[];
 }
 
@@ -57,7 +51,7 @@ export function quickInputOf(page: Page) {
       await eventually(
         async () => {
           await openPalette(`>${title}`);
-          // Reopened, since an editor that takes the focus closes the palette.
+          // The palette is reopened, since an editor that takes the focus closes it.
           const isRun = await row.click({ timeout: 5_000 }).then(
             () => true,
             () => false,

@@ -5,7 +5,7 @@ import type { PageElement } from './pageElement.ts';
 
 interface TreeRowReading {
   readonly index: number;
-  /** 1 for a root. */
+  /** A root has level 1. */
   readonly level: number;
   readonly label: string;
   readonly description: string;
@@ -16,9 +16,7 @@ export function treesOf(page: Page) {
   const pane = (view: string): Locator =>
     // A view's description follows its title.
     page.locator('.pane').filter({ has: page.locator(`.pane-header[aria-label^="${view} "]`) });
-  /**
-   * The element with a view's actions: its header, or the side bar title if it is the only view.
-   */
+  /** A view's actions are in its header, or in the side bar title if it is the only view. */
   const header = async (view: string): Promise<Locator> => {
     const own = pane(view).locator('.pane-header');
     const shown = (await own.isVisible()) ? own : page.locator('.part.sidebar > .title');
@@ -79,12 +77,12 @@ export function treesOf(page: Page) {
       await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
     },
 
-    /** The badge of a container in the activity bar; empty if none. */
+    /** Returns an empty text without a badge. */
     containerBadge: async (container: string): Promise<string> => {
       return page.locator(`.activitybar .badge[aria-label^="${container}"] .badge-content`).innerText();
     },
 
-    /** All expanded rows of a view's tree, including those outside the viewport. */
+    /** Includes rows outside the viewport. */
     treeRows: async (view: string): Promise<readonly TreeRowReading[]> => {
       return readRows(page, await tree(view), readTreeRows);
     },
@@ -120,7 +118,7 @@ export function treesOf(page: Page) {
             const same = list.locator(
               `.monaco-list-row[aria-expanded="false"][aria-label=${JSON.stringify(label)}]`,
             );
-            // A dispatched event, since the view's message may cover a row at the edge.
+            // The event is dispatched, since the view's message may cover a row at the edge.
             const twistie = same.first().locator('.monaco-tl-twistie');
             await twistie.dispatchEvent('click', undefined, { timeout: 1000 }).catch(() => undefined);
             await same
@@ -151,7 +149,7 @@ export function treesOf(page: Page) {
 
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
       await (await row(view, label)).locator('.label-name').click({ button: 'right' });
-      // Not by its accessible name, which includes the key.
+      // It is not found by its accessible name, which includes the key.
       const text = page.locator('.action-label').getByText(entry, { exact: true });
       const item = page.locator('.monaco-menu .action-menu-item').filter({ has: text });
       await item.waitFor();
