@@ -152,7 +152,7 @@ function locateHere(
   /** A location that cannot be followed stays where it was. */
   const follow: Follow = (files, texts) =>
     followInWorker(files, texts, source).catch((error: unknown) => {
-      log.warn(`Places of findings cannot be followed: ${String(error)}`);
+      log.warn(`Locations of findings cannot be followed: ${String(error)}`);
       return [];
     });
   const texts = (): EditorTexts => source.texts(isEdited);

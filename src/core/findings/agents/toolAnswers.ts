@@ -229,8 +229,8 @@ function allOf(runs: readonly ShownRun[]): ToolFinding[] {
 const resultNames: Readonly<Record<LiveResult, string>> = {
   pending: 'test in progress',
   found: 'a live finding in this pair; nobody has said whether it is the same',
-  same: 'a live finding in this pair; a person says that it is the same',
-  other: 'a live finding in this pair; a person says that it is another one',
+  same: 'a live finding in this pair; the user says that it is the same',
+  other: 'a live finding in this pair; the user says that it is another one',
   nothing: 'nothing found in this pair, which proves nothing',
   notApplicable: 'not applicable',
   notTested: 'not tested',
