@@ -24,7 +24,7 @@ const order = [
   [onlyNamed],
 ];
 
-/** How many of the slowest files of a layer the log names. */
+/** The log names so many of the slowest files of a layer. */
 const maxSlowest = 10;
 
 const {
@@ -46,7 +46,7 @@ for (const together of order) {
 }
 const reports = [...results.values()];
 const failures = reports.flatMap((result) => result.failures);
-/** What is missing, beside the failures of tests. */
+/** These parts are missing, beside failures of tests. */
 const missing: string[] = [];
 const skippedRows: string[] = [];
 // A row of the fault matrix counts if one of its tests has run, which a partial run cannot tell.
@@ -92,7 +92,7 @@ async function runLayer(name: string): Promise<void> {
   print(`${name}: ${describeTally(tally)} in ${time}`);
 }
 
-/** So that its processor time can be told from that of others. */
+/** In its own process, a layer's processor time can be told from that of others. */
 function inOwnProcess(name: string): Promise<LayerResult> {
   return new Promise((resolve) => {
     const layer = fork('test/tools/layers/layer.ts', [name, ...(grep === undefined ? [] : ['--grep', grep])]);

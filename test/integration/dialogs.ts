@@ -8,12 +8,11 @@ export interface ShownMessage {
   readonly text: string;
   readonly detail: string;
   readonly isModal: boolean;
-  /** As which it is shown. */
   readonly severity: 'Information' | 'Warning' | 'Error';
   readonly buttons: readonly string[];
 }
 
-/** Messages from the start of the watch to the end of the test. */
+/** Messages are recorded from the start of the watch to the end of the test. */
 export interface MessageWatch {
   readonly shown: readonly ShownMessage[];
 }
@@ -21,29 +20,27 @@ export interface MessageWatch {
 /** Returns the button to press; undefined dismisses the message. */
 type Press = (message: ShownMessage) => string | undefined | Promise<string | undefined>;
 
-/** The messages of the running test, and how it answers them. */
 export const messages: MessageWatch & { press: Press } = { shown: [], press: () => undefined };
 
 type Members = Readonly<Record<string, (...args: never[]) => unknown>>;
 
 const undo: (() => unknown)[] = [];
 
-/** Their texts. */
 export const shownTexts = (): string[] => messages.shown.map(({ text }) => text);
 
-/** Does this after the running test, the last first. */
+/** The work follows the running test, the last first. */
 export function afterTest(work: () => unknown): void {
   undo.push(work);
 }
 
-/** A folder until the test ends. */
+/** The folder exists until the test ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'integration-'));
   afterTest(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 
-// Before and after each test of the whole run.
+// The hooks run before and after each test of the whole run.
 for (const hook of [beforeEach, afterEach])
   hook(async () => {
     for (const each of undo.splice(0).reverse()) await each();
@@ -89,7 +86,7 @@ export function pick(...labels: (string | readonly string[])[]): (readonly vscod
   return offered;
 }
 
-/** The text that VS Code renders as a link or command (`linkedText.ts`). */
+/** VS Code renders this text as a link or command (`linkedText.ts`). */
 export const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 
 /** Records messages, and answers them. */

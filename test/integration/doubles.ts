@@ -6,13 +6,12 @@ import type { Clock } from '../../src/core/ports.ts';
 import type { RunStore } from '../../src/core/run/disk/runStore.ts';
 import type { Run } from '../../src/core/run/state/run.ts';
 
-/** Something with only these members, which are all that a test needs of it. */
+/** A test needs only these members. */
 export const partly = <T>(members: { readonly [Key in keyof T]?: unknown } = {}): T => members as T;
 
-/** An event that never happens. */
 export const never = () => ({ dispose: () => undefined });
 
-/** A store of these runs, which do not change. */
+/** The runs do not change. */
 export const storeOfRuns = (...all: readonly Run[]): RunStore =>
   partly<RunStore>({
     all: () => all,
@@ -22,7 +21,7 @@ export const storeOfRuns = (...all: readonly Run[]): RunStore =>
     onDidChange: never,
   });
 
-/** A store of these findings, which do not change. */
+/** The findings do not change. */
 export const storeOfFindings = (
   all: readonly ShownFinding[] = [],
   more: { readonly [Key in keyof FindingStore]?: unknown } = {},
@@ -55,7 +54,6 @@ export function makeMemory(values = new Map<string, unknown>()): vscode.Memento 
   return { keys: () => [...values.keys()], get, update } as vscode.Memento;
 }
 
-/** VS Code’s Git extension, with what it knows of a folder. */
 export const gitWith = (getRepository: (uri: vscode.Uri) => unknown) => ({
   activate: () => Promise.resolve({ enabled: true, getAPI: () => ({ getRepository }) }),
 });

@@ -8,13 +8,10 @@ export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
   | { readonly kind: 'failed'; readonly title: string; readonly ms: number; readonly error: string }
   | { readonly kind: 'skipped'; readonly title: string; readonly name: string; readonly reason: string }
-  /** The test failed, and is run again. */
   | { readonly kind: 'retried'; readonly title: string; readonly error: string }
-  /** The test has passed, but not at first. */
   | { readonly kind: 'passedAgain'; readonly title: string }
   /** Nothing has caught this error of another extension. */
   | { readonly kind: 'uncaught'; readonly error: string }
-  /** How long a test file took, or a suite of it. */
   | { readonly kind: 'file'; readonly file: string; readonly ms: number }
   | { readonly kind: 'end' };
 
@@ -34,7 +31,6 @@ export function report(event: IntegrationEvent): void {
   else appendFileSync(file, `${JSON.stringify(event)}\n`);
 }
 
-/** The part of a mocha context that skipping needs. */
 interface Skippable {
   readonly test?: { readonly type?: string; readonly parent?: object | undefined } | undefined;
   skip(): never;

@@ -3,7 +3,7 @@ import { before } from 'mocha';
 import * as vscode from 'vscode';
 import { eventually } from '../host/workbench/eventually.ts';
 
-/** The folders of this window, of which the second start has two; known before the first test. */
+/** The second start has two folders. They are known before the first test. */
 export let [folder, secondFolder] = ['', ''];
 
 /**

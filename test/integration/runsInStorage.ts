@@ -11,7 +11,6 @@ import { showOf } from './shownRuns.ts';
 import { call } from './signedIn.ts';
 import { inventedAccount, type StoredRun } from './storedRuns.ts';
 
-/** The storage of the extension. */
 export const storage = process.env[storageVariable]!;
 
 let former: readonly string[] = [];
@@ -19,7 +18,7 @@ let former: readonly string[] = [];
 const allRuns = (): Promise<string[]> =>
   mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
 
-/** The local IDs of the runs that the test has added. They are removed after it. */
+/** Returns the local IDs of the runs that the test has added. They are removed after it. */
 export async function newRuns(): Promise<string[]> {
   return (await allRuns()).filter((id) => !former.includes(id));
 }
@@ -34,7 +33,7 @@ afterEach(async () => {
   if (added.length > 0) await call('refreshRuns');
 });
 
-/** What identifies a stored run of this folder, and of the account of `service`. */
+/** These members identify a stored run of this folder, and of the account of `service`. */
 export function ofFolder(
   id: string,
   { baseUrl, organizationId }: Pick<StoredRun, 'baseUrl' | 'organizationId'> = inventedAccount,
@@ -43,8 +42,8 @@ export function ofFolder(
 }
 
 /**
- * The row of a run in a Runs view on the extension’s storage, and the lines below it; none if it is
- * unknown.
+ * Returns the row of a run in a Runs view on the extension's storage, and the lines below it, or
+ * none if the run is unknown.
  */
 export async function runItems(id: string): Promise<vscode.TreeItem[]> {
   const runs = new RunStore(path.join(storage, 'runs'), { clock, log: silent });
@@ -52,7 +51,6 @@ export async function runItems(id: string): Promise<vscode.TreeItem[]> {
   return runs.get(id) === undefined ? [] : showOf(runs, { clock }).rowsOf(id);
 }
 
-/** Their texts. */
 export async function runLines(id: string): Promise<string[]> {
   return linesOf(await runItems(id));
 }

@@ -12,19 +12,18 @@ import { clockAt, never, storeOfFindings } from './doubles.ts';
 
 const { extensionPath } = vscode.extensions.getExtension(extensionId)!;
 
-/** A file of the extension’s bundles. */
 export const dist = (name: string): string => path.join(extensionPath, 'dist', name);
 
 interface Circumstances {
   readonly clock?: Clock;
   readonly findings?: FindingStore;
   readonly account?: SignInState;
-  /** The ID of a run that could not be saved. */
+  /** The run with this ID could not be saved. */
   readonly runId?: string;
   readonly nextCheckAt?: number;
 }
 
-/** The status item and the Runs view of these runs, until the test ends. */
+/** The status item and the Runs view exist until the test ends. */
 export function showOf(
   runs: RunStore,
   { clock = clockAt(0), findings, account = 'signedIn', runId, nextCheckAt }: Circumstances = {},
@@ -48,7 +47,6 @@ export function showOf(
     view,
     tree: tree!,
     tooltip: (): string => (item.tooltip as vscode.MarkdownString).value.replaceAll('\\', ''),
-    /** The row of a run, and the lines below it. */
     rowsOf: async (id: string): Promise<vscode.TreeItem[]> => {
       const node: RunsNode = { kind: 'run', id };
       const nodes = [node, ...((await tree!.getChildren(node)) ?? [])];

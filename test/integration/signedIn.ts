@@ -15,7 +15,7 @@ export function signIn(service: AssessmentService, settings: UserSettings = {}):
 }
 
 /**
- * A service for each test, whose runs do not end by themselves. All tests of the suite are signed
+ * Each test has a service, whose runs do not end by themselves. All tests of the suite are signed
  * in to the same account by user settings.
  */
 export function signInEachTest(

@@ -93,7 +93,7 @@ export async function storeCrawl(
   });
 }
 
-/** A run that succeeded an hour ago. */
+/** The run succeeded an hour ago. */
 export function endedRun(run: StoredRun): RunIn<'succeeded'> {
   const at = Date.now() - hourMs;
   return {

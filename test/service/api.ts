@@ -10,7 +10,7 @@ export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
 const ajv = addFormats.default(new Ajv2020({ strict: true }), ['uri']);
 
-/** Compiled validators by schema text, shared by all services of the process. */
+/** Validators are compiled by schema text, and shared by all services of the process. */
 const compiled = new Map<string, ValidateFunction>();
 
 function validatorOf(schema: JsonSchema): ValidateFunction {
@@ -21,8 +21,8 @@ function validatorOf(schema: JsonSchema): ValidateFunction {
 }
 
 /**
- * The authenticated interface below `/o/{orgID}` (sections 4 and 5): checks a request in full
- * before it performs anything.
+ * This is the authenticated interface below `/o/{orgID}` (sections 4 and 5). It checks a request in
+ * full before it performs anything.
  */
 export class Api {
   readonly #operations: ReadonlyMap<string, Operation>;

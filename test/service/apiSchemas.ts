@@ -1,22 +1,19 @@
 import { MIN_TARGETS } from './invented.ts';
 
-/**
- * A JSON Schema (draft 2020-12) object; the same objects validate the wire and make up the OpenAPI
- * document.
- */
+/** JSON Schema (draft 2020-12) objects validate the wire and make up the OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 
 /**
- * An object of a request, without unknown properties (section 4); every property is required unless
+ * The object of a request has no unknown properties (section 4). Every property is required unless
  * `required` says otherwise.
  */
 export function closedObject(properties: Properties, required = Object.keys(properties)): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** An object of an answer, to which members can be added over time (section 9.3). */
+/** Members can be added to an object of an answer over time (section 9.3). */
 function openObject(properties: Properties, required = Object.keys(properties)): JsonSchema {
   return { type: 'object', properties, required };
 }
@@ -56,9 +53,7 @@ export function dispatchRequest(input: JsonSchema): JsonSchema {
   ]);
 }
 
-/**
- * Response of describe (sections 2.3 and 2.5) for a workflow whose success names these artifacts.
- */
+/** A describe response (sections 2.3 and 2.5) of a successful run names these artifacts. */
 export function describeResponse(artifacts: readonly { name: string; required: boolean }[]): JsonSchema {
   const reference = openObject({ artifact_name: { type: 'string' } });
   const successOutput = openObject(

@@ -16,44 +16,42 @@ import type { RunOutcome, RunState } from './runs/run.ts';
 import { WorkflowRuns } from './runs/workflowRuns.ts';
 import type { Workflow } from './runs/workflow.ts';
 
-/** Options of a service, each with its default. */
 export interface ServiceOptions {
-  /** 0, the default, takes a free port. */
+  /** The default, 0, takes a free port. */
   readonly port?: number;
   readonly clock?: Clock;
-  /** Minimum duration of a run by the clock; default 1000. */
+  /** A run takes at least this long by the clock, by default 1000. */
   readonly runDurationMs?: number;
-  /** How long after cancel a run exits, by the clock; default 0. */
+  /** A run exits this long after cancel by the clock, by default 0. */
   readonly cancelDelayMs?: number;
-  /** Storage per organization; default 8 GiB. */
+  /** Each organization has this much storage, by default 8 GiB. */
   readonly capacityBytes?: number;
-  /** Default 900. */
+  /** The default is 900. */
   readonly uploadUrlSeconds?: number;
-  /** Default 900. */
+  /** The default is 900. */
   readonly downloadUrlSeconds?: number;
   /**
-   * Organization IDs with their access tokens; default one invented organization with one invented
-   * token.
+   * Each organization ID has its access tokens. The default is one invented organization with one
+   * invented token.
    */
   readonly organizations?: Readonly<Record<string, readonly string[]>>;
-  /** Registered webhook endpoints; nothing is sent to them. */
+  /** These webhook endpoints are registered. Nothing is sent to them. */
   readonly webhookEndpointIds?: readonly string[];
   /**
-   * Origins of applications whose ownership is verified (section 5.5), loopback only; default:
-   * every origin on loopback.
+   * The ownership of applications with these origins is verified (section 5.5), on loopback only.
+   * By default, every origin on loopback is.
    */
   readonly verifiedOrigins?: readonly string[];
   /** Gets a line for every reply and exit, without credentials. */
   readonly log?: (line: string) => void;
 }
 
-/** A running service, with the state that tests may inspect. */
+/** Tests may inspect this state of a running service. */
 export interface AssessmentService {
-  /** Ends in `/v1`. */
+  /** The URL ends in `/v1`. */
   readonly baseUrl: string;
-  /** The first organization. */
   readonly organizationId: string;
-  /** The first token of the first organization. */
+  /** This is the first token of the first organization. */
   readonly token: string;
   readonly requests: readonly LoggedRequest[];
   readonly runs: () => RunState[];
@@ -108,7 +106,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Assess
     runDurationMs: options.runDurationMs ?? 1000,
     cancelDelayMs: options.cancelDelayMs ?? 0,
     downloadUrlSeconds: options.downloadUrlSeconds ?? 900,
-    // The least that section 8 allows.
+    // Section 8 allows no less.
     retentionMs: 30 * DAY_MS,
   });
 

@@ -138,7 +138,6 @@ export async function disturbReply(
   }
 }
 
-/** A copy of the request with this JSON body. */
 export function sameRequest({ method, url, headers }: IncomingMessage, body: unknown): IncomingMessage {
   const again = Readable.from([Buffer.from(JSON.stringify(body))], { objectMode: false });
   return Object.assign(again, { method, url, headers, complete: true }) as unknown as IncomingMessage;

@@ -9,17 +9,17 @@ import { finished } from 'node:stream/promises';
 import { disturb, disturbReply, type Faults, sameRequest } from './faults.ts';
 import { refusalReply, Refusal, jsonReply, type Reply } from './replies.ts';
 
-/** A received request without access token and signatures. */
+/** The request is logged without access token and signatures. */
 export interface LoggedRequest {
   readonly method: string;
-  /** Without the query, which on a presigned address is a secret. */
+  /** The path lacks the query, which on a presigned address is a secret. */
   readonly path: string;
-  /** Without Authorization. */
+  /** The headers lack Authorization. */
   readonly headers: IncomingHttpHeaders;
   readonly hasAuthorization: boolean;
-  /** The JSON body of an operation, once it has been read. */
+  /** The JSON body of an operation is here once it has been read. */
   body?: unknown;
-  /** The sent status; undefined if a fault or a broken connection dropped the reply. */
+  /** The status is undefined if a fault or a broken connection dropped the reply. */
   status?: number;
 }
 

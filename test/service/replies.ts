@@ -1,7 +1,8 @@
 import { REFUSALS } from './invented.ts';
 
 /**
- * An HTTP reply before it is written, so that a fault rule can still change what the wire carries.
+ * A reply is an object before it is written, so that a fault rule can still change what the wire
+ * carries.
  */
 export interface Reply {
   readonly status: number;
@@ -31,7 +32,7 @@ export function refusalReply(refusal: Refusal): Reply {
   return jsonReply(REFUSALS[refusal.code], { error: { code: refusal.code, message: refusal.message } });
 }
 
-/** The reply to a refused request on a presigned address: XML, as object storage answers. */
+/** On a presigned address, a refusal is XML, as object storage answers. */
 export function storageRefusal(status: number, code: string, message: string): Reply {
   const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escape(message)}</Message></Error>`;

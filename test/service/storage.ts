@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { storageRefusal, type Reply } from './replies.ts';
 
-/** Milliseconds since the epoch. */
+/** Milliseconds count from the epoch. */
 export interface Clock {
   readonly now: () => number;
 }
@@ -48,7 +48,7 @@ export class PresignedStorage {
     this.#origin = needs.origin;
   }
 
-  /** A new address that is good for this many seconds. */
+  /** The new address is good for this many seconds. */
   presign(object: StorageObject, validSeconds: number): string {
     const key = randomBytes(16).toString('hex');
     this.#objects.set(key, object);
@@ -91,7 +91,7 @@ export class PresignedStorage {
     key: string,
     object: StorageObject & { method: 'PUT' },
   ): Promise<Reply> {
-    // A new name: earlier content is kept until this is complete.
+    // The name is new, because earlier content is kept until this is complete.
     const path = join(this.#directory, `${key}.${randomBytes(4).toString('hex')}`);
     const hash = createHash('sha256');
     let sha256: string | undefined;
@@ -130,7 +130,6 @@ export class PresignedStorage {
   }
 }
 
-/** Why content is refused at the head of its request. */
 function refusalOf(request: IncomingMessage, object: StorageObject & { method: 'PUT' }): Reply | undefined {
   const length = request.headers['content-length'];
   if (length === undefined || request.headers['transfer-encoding'] !== undefined) {

@@ -28,7 +28,7 @@ const ms = performance.now() - start;
 const ours = new Set(files.map(({ path }) => path));
 const { files: gits, ms: gitMs } = gitSelects(root);
 
-/** What we exclude by policy although git lists it. */
+/** Policy excludes these, although git lists them. */
 const policy = new Map(
   excluded.flatMap(({ path, reason }) => (isPolicy(reason) ? [[path, describe(reason)] as const] : [])),
 );

@@ -19,9 +19,9 @@ process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled
 
 interface Room {
   readonly files: readonly string[];
-  /** In execution order. */
+  /** The tests are in execution order. */
   readonly tests: readonly string[];
-  /** Whether the score that `stryker.config.mjs` names is required. */
+  /** If this is true, the score that `stryker.config.mjs` names is required. */
   readonly isHeld: boolean;
 }
 

@@ -22,7 +22,7 @@ test('the VSIX is identical to the byte from another folder, whatever the timest
   const one = await packageExtension(path.join(scratch, 'one.vsix'));
   const other = await packageExtension(path.join(scratch, 'other.vsix'), { root: copy });
   assert.ok((await readFile(one)).equals(await readFile(other)));
-  // What vsce itself would pack from that folder.
+  // vsce itself would pack the same from that folder.
   assert.deepEqual(
     (await listFiles({ cwd: copy, packageManager: PackageManager.None })).sort(),
     [...(await packedFiles())].sort(),

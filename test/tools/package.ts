@@ -24,7 +24,7 @@ export async function packedFiles(root = projectRoot): Promise<readonly string[]
 
 interface PackageOptions {
   readonly root?: string;
-  /** The https address that README's pictures are loaded from. */
+  /** README's pictures are loaded from this https address. */
   readonly images?: string;
 }
 

@@ -97,7 +97,6 @@ function checkPairing(version: string, hasFileStamp: boolean, where: string): vo
   throw new Error(`${kind}, but ${where} says otherwise of ${version}`);
 }
 
-/** Where README's pictures are at that tag. */
 export function pictureAddress(repository: string, tag: string): string {
   const name = /^https:\/\/github\.com\/([^/]+\/[^/]+?)(?:\.git)?$/u.exec(repository)?.[1];
   if (name === undefined) throw new Error(`repository in package.json is not on github.com: ${repository}`);

@@ -11,12 +11,12 @@ import { judge } from './verdict.ts';
 import { forgetWaits, tooEarly, watchWire } from './wire.ts';
 
 const dayMs = 24 * 3_600_000;
-/** How long a run may take to settle after all faults are gone, including its longest wait. */
+/** A run may take this long to end after all faults are gone, including its longest wait. */
 const restMs = 3_600_000;
 const longestBackoffMs = 15 * 60_000;
-/** Maximum number of polls in the first day of a run. */
+/** A run is polled no more often in its first day. */
 const maxPolls = 240;
-/** Idle limits in real milliseconds. */
+/** These idle limits are real milliseconds. */
 const idle = { jsonMs: 400, transferMs: 400 };
 
 export interface PlanOutcome {

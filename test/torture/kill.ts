@@ -10,11 +10,11 @@ import { valueOf } from './seededValues.ts';
 import { judge } from './verdict.ts';
 import { silent } from '../silentLog.ts';
 
-/** The number of journal writes in the life of a run. */
+/** The life of a run has so many journal writes. */
 export const journalWrites = 9;
 
 export interface KillOutcome {
-  /** The state in the journal after the kill. */
+  /** The journal has this state after the kill. */
   readonly state: Run['state'] | 'no journal';
   readonly problems: readonly string[];
 }

@@ -14,22 +14,22 @@ export interface Act {
   readonly kind: (typeof actKinds)[number];
 }
 
-/** The life of one run with all its faults. */
+/** A plan is the life of one run with all its faults. */
 export interface Plan {
   readonly seed: number;
   readonly faults: readonly FaultRule[];
   readonly acts: readonly Act[];
-  /** The number of polls after which the service ends the run. */
+  /** The service ends the run after so many polls. */
   readonly describesBeforeExit: number;
   readonly outcome: RunOutcome;
   readonly deleteSource: boolean;
-  /** Whether a rejected token is replaced automatically. */
+  /** If this is true, a rejected token is replaced automatically. */
   readonly hasTokenCommand: boolean;
-  /** Duration of the faults after the start, in virtual milliseconds. */
+  /** The faults last so many virtual milliseconds after the start. */
   readonly troubledMs: number;
-  /** Whether the user polls manually after the faults, or waits. */
+  /** If this is true, the user polls manually after the faults; otherwise the user waits. */
   readonly checksByHand: boolean;
-  /** The user's decision about a lost dispatch. */
+  /** The user decides so about a lost dispatch. */
   readonly onUnknown: 'giveRunId' | 'resend' | 'resendAndLose' | 'resendRefused' | 'abandon' | 'leave';
 }
 
@@ -50,7 +50,7 @@ const locations: readonly FaultRule['match'][] = [
 ];
 const page = '<!doctype html><html><head><title>Please sign in</title></head><body>A portal</body></html>';
 
-/** The longest Retry-After of a plan. */
+/** No plan has a longer Retry-After. */
 export const longestRetryAfterMs = 600_000;
 
 const oneIn = (times: number): fc.Arbitrary<boolean> => fc.nat({ max: times - 1 }).map((side) => side === 0);
@@ -70,7 +70,7 @@ const reply = <S extends number>(statuses: readonly S[], bodies: readonly string
     body: fc.constantFrom(...bodies),
   });
 
-/** Faults instead of the operation. */
+/** These faults replace the operation. */
 const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
   { weight: 30, arbitrary: reset },
   { weight: 3, arbitrary: fc.constant({ kind: 'stall' } as const) },
@@ -80,7 +80,7 @@ const instead: fc.Arbitrary<NonNullable<FaultRule['before']>> = fc.oneof(
   { weight: 36, arbitrary: reply([301, 307, 400, 401, 403, 404, 407, 408, 409, 413, 422, 429, 500, 502, 504], ['', page, '{"error":{"code":"no"}}']) },
 ); // prettier-ignore
 
-/** Faults of the reply after the operation. */
+/** These faults disturb the reply after the operation. */
 const late: fc.Arbitrary<NonNullable<FaultRule['after']>> = fc.oneof(
   { weight: 40, arbitrary: reset },
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('truncate' as const), bytes: between(0, 40) }) },

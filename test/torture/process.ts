@@ -20,11 +20,10 @@ export interface Outcome {
   readonly problems: readonly string[];
 }
 
-/** The number of plans per service, which keeps all requests in memory. */
+/** A service gets so many plans, because it keeps all requests in memory. */
 const plansPerFixture = 50;
 const workerFile = join(import.meta.dirname, '../../dist/archiveWorker.cjs');
 
-/** Unhandled errors of the current seed. */
 const unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(`unhandled rejection: ${String(reason)}`));
 process.on('warning', (warning) => unhandled.push(`warning: ${warning.message}`));

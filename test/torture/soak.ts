@@ -10,12 +10,12 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const hourMs = 3_600_000;
-/** Steps per day; one of them is offline. */
+/** A day has so many steps, of which one is offline. */
 const steps = 8;
 /** Resources held longer are leaks. */
 const releaseMs = 60_000;
 const maxDriftBytes = 5 * 1024 * 1024;
-/** Maximum number of polls in the first day of a run. */
+/** A run is polled no more often in its first day. */
 const maxPolls = 240;
 
 export interface SoakOutcome {

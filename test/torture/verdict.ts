@@ -4,26 +4,26 @@ import type { InputFile } from '../service/inputFiles.ts';
 import type { LoggedRequest } from '../service/httpServer.ts';
 import type { RunState } from '../service/runs/run.ts';
 
-/** The final state of client and service for one start. */
+/** For one start, this is the final state of client and service. */
 export interface Evidence {
   readonly root: string;
   readonly journals: readonly Run[];
-  /** The runs and requests of this start on the service. */
+  /** The service has these runs and requests of this start. */
   readonly remote: readonly RunState[];
   readonly files: readonly InputFile[];
   readonly requests: readonly LoggedRequest[];
-  /** IDs of files that were in a journal. */
+  /** These IDs of files were in a journal. */
   readonly known: ReadonlySet<string>;
-  /** The number of requested dispatches. */
+  /** So many dispatches were requested. */
   readonly intents: number;
   readonly deleteSource: boolean;
-  /** Whether a window closed early. */
+  /** If this is true, a window closed early. */
   readonly wasInterrupted: boolean;
-  /** Whether a fault can leave the arrival of a dispatch unknown. */
+  /** If this is true, a fault can leave the arrival of a dispatch unknown. */
   readonly mayLoseDispatch: boolean;
 }
 
-/** What is not as it must be; nothing when all is well. */
+/** Says what is not as it must be. */
 export async function judge(evidence: Evidence): Promise<string[]> {
   const { journals } = evidence;
   return [
@@ -45,7 +45,7 @@ function dispatches({ requests, remote, intents }: Evidence): string[] {
   ];
 }
 
-/** Contradictions between the journal of a run and the service. */
+/** The journal of a run and the service may contradict each other. */
 function untruths(run: Run, { remote, requests, mayLoseDispatch }: Evidence): string[] {
   const its = 'runId' in run ? remote.find(({ id }) => id === run.runId) : undefined;
   const exit = its?.output as { kind?: string } | undefined;
@@ -60,7 +60,7 @@ function untruths(run: Run, { remote, requests, mayLoseDispatch }: Evidence): st
       // A cancellation whose answer was lost may have been accepted.
       if (run.runId !== undefined)
         return claim(its?.status === 'EXITED' && (its.cancelRequested || requests.some(isPerhapsCancelled)));
-      // Abandoned: before the dispatch, or by a user who knew that it may have arrived.
+      // The run was abandoned before the dispatch, or by a user who knew that it may have arrived.
       return claim(remote.length === 0 || mayLoseDispatch);
     case 'failed':
       if (run.runId !== undefined) return claim(its?.status === 'EXITED' && its.output === undefined);
@@ -113,7 +113,7 @@ function isLostReservation({ path, status }: LoggedRequest): boolean {
   return path.endsWith('/get-upload-url') && mayHaveArrived(status);
 }
 
-/** Anything but a clear refusal. */
+/** Only a clear refusal shows that a request has no effect. */
 function mayHaveArrived(status: number | undefined): boolean {
   return status === undefined || status < 400 || status >= 500;
 }

@@ -8,11 +8,10 @@ interface Moment {
   readonly monotonic: number;
 }
 
-/** A sent request, and the Retry-After of its reply. */
 export interface Sent extends Moment {
   readonly method: string;
   readonly path: string;
-  /** When the `Retry-After` of the reply ends. */
+  /** The `Retry-After` of the reply ends then. */
   quiet?: Moment & { readonly ms: number };
 }
 
@@ -53,7 +52,9 @@ export function forgetWaits(sent: readonly Sent[]): void {
   for (const each of sent) delete each.quiet;
 }
 
-/** Requests sent before the Retry-After of an earlier reply to the same path, by either clock. */
+/**
+ * Finds requests sent before the Retry-After of an earlier reply to the same path, by either clock.
+ */
 export function tooEarly(sent: readonly Sent[]): string[] {
   return sent.flatMap((later, index) =>
     sent.slice(0, index).flatMap(({ path, quiet }) => {

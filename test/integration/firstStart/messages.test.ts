@@ -15,7 +15,6 @@ const hostile = '[Sign in](command:workbench.action.quit)';
 describe('a message', () => {
   const service = signInEachTest();
 
-  /** The message after this answer of the service. */
   const testConnection = async (status: number, body?: object | string): Promise<string> => {
     const text = typeof body === 'object' ? JSON.stringify(body) : (body ?? '');
     const reply = { kind: 'reply', status, body: text } as const;
@@ -67,7 +66,7 @@ type Described = readonly [
   kind: ErrorKind,
   data: ConstructorParameters<typeof AssessmentError>[1],
   message: RegExp,
-  /** The title of each, and the setting that it opens. */
+  /** Each button has its title, and the setting that it opens. */
   buttons?: readonly string[],
 ];
 
@@ -75,7 +74,6 @@ const page = { status: 200, origin: 'https://service.example', detail: 'Guest ne
 const of = (subject: string, detail?: string) => ({ subject, detail });
 const log = ['Show Log'];
 
-/** What an error message says, with its buttons where they matter. */
 const sentences: Readonly<Record<string, readonly Described[]>> = {
   'F112 is a redirect by storage or an expired result, and not a setting of the user': [
     ['redirected', { status: 307, origin: 'https://files.example', subject: 'files' }, /^https:\/\/files\.example, the service’s file storage, redirects (?!.*(?:base URL|organization)).*307/],

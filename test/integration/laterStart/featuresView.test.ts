@@ -100,7 +100,7 @@ describe('the Features view', () => {
   const rows = async (parent?: FeaturesNode): Promise<FeaturesNode[]> =>
     (await tree.getChildren(parent)) ?? [];
   const itemOf = async (node: FeaturesNode): Promise<vscode.TreeItem> => tree.getTreeItem(node);
-  /** "☑ label: description" of rows. */
+  /** Returns "☑ label: description" of rows. */
   const read = async (parent?: FeaturesNode): Promise<string[]> =>
     Promise.all(
       (await rows(parent)).map(async (node) => {
@@ -153,7 +153,7 @@ describe('the Features view', () => {
     await view.show(run);
     const [login, search, pay] = await rows();
     await checkWith([pay!, Unchecked]);
-    // As the space bar does: what is not all chosen becomes so first.
+    // This does what the space bar does: what is not all chosen becomes so first.
     for (const [some, boxes] of [
       [[login!, search!, pay!], '☑☑☑'],
       [[login!, search!, pay!], '☐☐☐'],

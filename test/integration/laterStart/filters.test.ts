@@ -28,8 +28,8 @@ import { makeMemory, never, partly, storeOfFindings } from '../doubles.ts';
 import { inRestrictedMode } from '../restrictedMode.ts';
 
 /**
- * The messages of a Findings view that these findings pass into, as these changes of the store make
- * it.
+ * Returns the messages of a Findings view that has these findings, one for each of these changes of
+ * the store.
  */
 const messageOf = (
   all: readonly ShownFinding[],

@@ -70,7 +70,7 @@ describe('findings of a live application', () => {
     assert.equal(refusal?.text, 'The finding’s URL is incomplete: /search');
   });
 
-  /** The dependencies of the command; its pickers are answered with these labels in turn. */
+  /** The pickers are answered with these labels in turn. */
   function confirming(picks: readonly string[], confirmations: readonly Confirmation[] = []) {
     const answered: (readonly [string, boolean])[] = [];
     const offered = pick(...picks);
@@ -87,7 +87,6 @@ describe('findings of a live application', () => {
         answerIsSame: (id: string, isSame: boolean) => Promise.resolve(void answered.push([id, isSame])),
       },
     });
-    /** What a quick pick offered. */
     const listed = (at: number): string[] =>
       (offered[at] ?? []).map(({ label, description = '' }) => `${label} ${description}`.trim());
     return { deps, answered, listed, started };

@@ -101,7 +101,6 @@ describe('messages about findings and runs', () => {
     ]);
   });
 
-  /** The state of the Findings view with these runs, of which it shows some. */
   const stateWith = (runs: readonly Run[], shown: readonly Run[] = []): string =>
     stateOf(
       storeOfFindings([], { shownRuns: () => shown.map((run) => ({ run, shown: [] })) }),
@@ -165,7 +164,6 @@ describe('messages about findings and runs', () => {
     assert.match(line, /^0 findings in 239 uploaded files\. · shop · /);
   });
 
-  /** A Findings view of these findings. */
   const show = (findings = storeOfFindings(), ...runs: readonly Run[]) => {
     const drawn: { visible: boolean; badge?: vscode.ViewBadge } = { visible: false };
     let tree: vscode.TreeDataProvider<OutlineNode> | undefined;

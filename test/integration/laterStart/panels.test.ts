@@ -34,7 +34,6 @@ describe('an open document', () => {
 
   const folderOf = (id: string): string => path.join(storage, 'runs', id);
   const runs = Object.assign(storeOfRuns(), { folderOf });
-  /** The report of a run with these findings. */
   const reportOf = (read: () => Partial<ShownRun>, of = run) => {
     const findings = storeOfFindings([], { read: () => Promise.resolve({ run: of, shown: [], ...read() }) });
     return toReport(of, { runs, findings });
@@ -121,7 +120,7 @@ describe('an open document', () => {
   });
 
   it('shows the trend of a folder in a separate panel', async () => {
-    // As the row of the folder.
+    // The row of the folder passes this.
     await vscode.commands.executeCommand('whitebox.showTrend', { kind: 'folder', latestId: shopRunId });
     const { tabGroups } = vscode.window;
     const active = (): string | undefined => tabGroups.activeTabGroup.activeTab?.label;

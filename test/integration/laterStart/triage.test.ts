@@ -47,7 +47,7 @@ describe('triage of findings', () => {
     await vscode.commands.executeCommand('whitebox.setTriage', finding);
   };
 
-  /** The state and the note, as a language model tool returns them. */
+  /** Returns the state and the note, as a language model tool gives them. */
   const decision = async (): Promise<string> => ask('whitebox_getFinding', { finding: await nameForTools() });
 
   const ask = async (tool: string, input: object): Promise<string> => {

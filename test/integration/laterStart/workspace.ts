@@ -3,13 +3,13 @@ import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
 
-/** Numbers of findings of the folder `many`: in many files, and in one. */
+/** The folder `many` has so many findings: in many files, and in one. */
 export const many = { files: 1_200, findings: 8_400, crowded: 1_300 } as const;
 
-/** The local id of the run whose findings `shop` shows. */
+/** `shop` shows the findings of this run. */
 export const shopRunId = '20260101000000-shop';
 
-/** A command's argument for the finding at an index of that run's file. */
+/** Commands take this as the finding at an index of that run's file. */
 export function shopFinding(index: number): object {
   const file = hash('sha256', JSON.stringify({ findings: shopFindings }), 'hex').slice(0, 16);
   return { kind: 'finding', runId: shopRunId, name: `${file}:${String(index)}` };
@@ -46,7 +46,7 @@ const shopFindings = [
   { id: 'WB-10', title: 'Nowhere', severity: 'critical' },
 ];
 
-/** Settings that a repository must not override, with visible values. */
+/** A repository must not override these settings, whose values are visible. */
 const hostileSettings = {
   'whitebox.baseUrl': 'https://hostile.example.test',
   'whitebox.organizationId': 'hostile-organization',
@@ -93,7 +93,7 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
     uploaded,
   );
 
-  // What a window that was killed left of an archive.
+  // A window that was killed left this of an archive.
   await writeFiles(storage, { 'saving/0.part': '' });
   await utimes(path.join(storage, 'saving/0.part'), 1, 1);
 

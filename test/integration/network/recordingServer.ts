@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
-/** A received request, with its credentials. */
+/** The credentials of the request are recorded, too. */
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;

@@ -1,15 +1,15 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 
-/** A corporate proxy: tunnels to hosts that only it resolves, and requires credentials. */
+/** Like a corporate proxy, it tunnels to hosts that only it resolves, and requires credentials. */
 export interface TunnelProxy {
-  /** With the credentials, as VS Code's setting `http.proxy` takes it. */
+  /** The address has the credentials, as VS Code's setting `http.proxy` takes it. */
   readonly address: string;
-  /** Without them. */
+  /** This address lacks the credentials. */
   readonly bareAddress: string;
-  /** Requests: `CONNECT host:port`, or the URL of a request without tunnel. */
+  /** A request is `CONNECT host:port`, or the URL of a request without tunnel. */
   readonly asked: readonly string[];
-  /** Requests refused for missing credentials. */
+  /** These requests were refused for missing credentials. */
   readonly refused: readonly string[];
   close(): Promise<void>;
 }

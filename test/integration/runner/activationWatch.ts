@@ -3,16 +3,15 @@ import type { Profiler } from 'node:inspector/promises';
 import * as vscode from 'vscode';
 
 export interface ActivationWatch {
-  /** Whether the watch started too late. */
   readonly isLate: boolean;
-  /** The shared dispatchers of Node's fetch and undici, before activation. */
+  /** These were the shared dispatchers of Node's fetch and undici before activation. */
   readonly slots: ReadonlyMap<symbol, unknown>;
-  /** Lines of our bundles that started timers: running ones, and all. */
+  /** These lines of our bundles started timers: running ones, and all. */
   readonly timers: { held(): readonly string[]; readonly seen: readonly string[]; dispose(): void };
   readonly stopProfile: (() => Promise<Profiler.Profile>) | undefined;
 }
 
-/** The watch of this window, which must have started before activation. */
+/** The watch of this window must have started before activation. */
 export async function activationWatch(): Promise<ActivationWatch> {
   const extension = vscode.extensions.getExtension<ActivationWatch>('invented.activation-watch');
   assert.ok(extension !== undefined, 'the window was not opened with the watch');

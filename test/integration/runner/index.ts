@@ -57,7 +57,7 @@ export async function run(): Promise<void> {
 }
 
 /**
- * An error that fails no test of ours. VS Code's Git extension, for one, writes to a Git process
+ * Such an error fails no test of ours. VS Code's Git extension, for one, writes to a Git process
  * that has ended because a test removed its repository.
  */
 function isOfOtherExtension({ stack = '' }: Error): boolean {
@@ -67,7 +67,7 @@ function isOfOtherExtension({ stack = '' }: Error): boolean {
   );
 }
 
-/** As `skipBecause` noted it. */
+/** `skipBecause` has noted the reason. */
 function reasonOf(skipped: object | undefined): string | undefined {
   return skipped !== undefined && 'reason' in skipped ? String(skipped.reason) : undefined;
 }

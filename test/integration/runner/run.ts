@@ -19,7 +19,7 @@ export interface IntegrationOptions {
   readonly onTest?: (event: IntegrationEvent) => void;
 }
 
-/** Time limit for the tests of a window. */
+/** The tests of a window may take this long. */
 const maxMs = 30 * 60_000;
 
 /**

@@ -5,7 +5,7 @@ import { prepareLaterStart } from '../laterStart/workspace.ts';
 
 export const activationWatchFolder = path.resolve(import.meta.dirname, '../../fixtures/activation-watch');
 
-/** All tests, or only those in `eachVersion` folders, which depend on the VS Code version. */
+/** Only tests in `eachVersion` folders depend on the VS Code version. */
 export type TestSet = 'all' | 'eachVersion';
 
 export interface TestWindow {
@@ -26,7 +26,7 @@ export const testWindows: readonly TestWindow[] = [
   { name: 'laterStart', prepare: prepareLaterStart },
 ];
 
-/** The folder in which VS Code keeps the extension's global storage, under its user folder. */
+/** VS Code keeps the extension's global storage in this folder, under its user folder. */
 export function storageUnder(userFolder: string): string {
   return path.join(userFolder, 'globalStorage', extensionId);
 }

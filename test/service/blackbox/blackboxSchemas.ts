@@ -22,7 +22,7 @@ export interface Credential {
   readonly role: string;
 }
 
-/** What both workflows take (section 2.6). */
+/** Both workflows take this (section 2.6). */
 interface BlackboxInput {
   readonly language: ReportLanguage;
   readonly target_urls: readonly string[];
@@ -35,7 +35,7 @@ interface RunReference {
   readonly workflow_run_id: string;
 }
 
-/** Section 2.8. */
+/** See section 2.8. */
 export interface CrawlInput extends BlackboxInput {
   readonly credit_limit?: number;
   readonly resume?: RunReference;
@@ -46,7 +46,7 @@ export interface Pair {
   readonly perspective: Perspective;
 }
 
-/** Section 2.7. */
+/** See section 2.7. */
 export interface AssessmentInput extends BlackboxInput {
   readonly scan_credit_limit?: number;
   readonly crawl_credit_limit?: number;
@@ -122,11 +122,11 @@ export interface Feature {
   readonly name: string;
   readonly description: string;
   readonly method: 'GET' | 'POST';
-  /** Without a query. */
+  /** The URL has no query. */
   readonly url: string;
-  /** Roles that found it, including `anonymous`. */
+  /** These roles found it, including `anonymous`. */
   readonly roles: readonly string[];
-  /** Parameters of the query or form, with the application's own values. */
+  /** Parameters are those of the query or form, with the application's own values. */
   readonly parameters: readonly { readonly name: string; readonly type: string; readonly value: string }[];
 }
 
@@ -170,7 +170,7 @@ export interface LiveFinding {
   readonly perspective: Perspective;
   readonly method: Feature['method'];
   readonly url: string;
-  /** What was sent and what came back. */
+  /** The evidence is what was sent and what came back. */
   readonly evidence: string;
 }
 

@@ -72,10 +72,7 @@ export const blackboxAssessment: Workflow = {
   },
 };
 
-/**
- * The run that an assessment refers to; throws Refusal where rules 1 and 2 of section 2.7 forbid
- * it.
- */
+/** Throws Refusal where rules 1 and 2 of section 2.7 forbid to resume the run. */
 function resumed(
   resume: NonNullable<AssessmentInput['resume']>,
   targetUrls: readonly string[],
@@ -150,7 +147,7 @@ function assess(input: AssessmentInput, features: readonly Feature[], earlier?: 
   return contents;
 }
 
-/** The pairs to assess, those of a higher priority first (section 2.7, rule 3). */
+/** Pairs of a higher priority come first (section 2.7, rule 3). */
 function pairsOf({ pairs }: AssessmentInput, features: readonly Feature[]): Pair[] {
   if (!pairs) {
     return features.flatMap(({ name }) =>

@@ -1,13 +1,11 @@
 import { text, type ReportLanguage, type RuleText, type Severity } from '../runs/reportText.ts';
 import type { AssessmentInput, Feature, Perspective } from './blackboxSchemas.ts';
 
-/**
- * The application that blackbox runs are about, whatever their target URLs: nothing answers there.
- */
+/** Blackbox runs are about this application, whatever their target URLs: nothing answers there. */
 export const inventedShop = {
-  /** Without a slash at its end. */
+  /** The origin has no slash at its end. */
   origin: 'http://127.0.0.1:4321',
-  /** Accounts that can sign in, as a dispatch takes them (section 2.6). */
+  /** These accounts can sign in, as a dispatch takes them (section 2.6). */
   credentials: [
     { id: 'alice@shop.example', password: 'invented-password-1', role: 'buyer' },
     { id: 'root@shop.example', password: 'invented-password-2', role: 'admin' },
@@ -49,7 +47,7 @@ const pages: readonly Page[] = [
 ];
 
 /**
- * A weakness of one page; a pair of its perspective with a page where it is not applicable is
+ * A page has a weakness; a pair of its perspective with a page where it is not applicable is
  * skipped.
  */
 interface Weakness extends Readonly<Record<ReportLanguage, RuleText>> {
@@ -142,7 +140,7 @@ const weaknesses: Partial<Record<Perspective, Weakness>> = {
 
 type Input = Pick<AssessmentInput, 'target_urls' | 'oos_urls' | 'authentication'>;
 
-/** The pages that the roles of the input see, without what is out of scope. */
+/** Omits pages that the roles of the input can't see, and what is out of scope. */
 function pagesFor(input: Input): Page[] {
   const excluded = input.oos_urls?.map((url) => new URL(url).pathname) ?? [];
   const accounts = input.authentication?.credentials ?? [];
@@ -162,7 +160,7 @@ function urlOf({ path }: Page, { target_urls: [target] }: Input): string {
   return new URL(path, target).href;
 }
 
-/** The features that a crawl finds, one for each credit, beside what is `known`. */
+/** Returns one new feature for each credit, beside what is `known`. */
 export function crawl(input: Input, known: readonly Feature[], limit = Infinity): Feature[] {
   const isKnown = (page: Page) => known.some(({ name }) => name === page.name);
   const found = pagesFor(input).filter((page) => !isKnown(page));
@@ -173,10 +171,7 @@ export function crawl(input: Input, known: readonly Feature[], limit = Infinity)
   return [...known, ...features];
 }
 
-/**
- * What a test of a feature from a perspective finds: undefined if it is not applicable, null
- * without a weakness.
- */
+/** Returns undefined if the perspective is not applicable, and null if there is no weakness. */
 export function probe(input: Input & Pick<AssessmentInput, 'language'>, name: string, of: Perspective) {
   const page = pagesFor(input).find((each) => each.name === name);
   const weakness = weaknesses[of];

@@ -1,4 +1,7 @@
-/** The five levels of severity, worst first; `none` is a finding without impact on the business. */
+/**
+ * The five levels of severity begin with the worst. `none` is a finding without impact on the
+ * business.
+ */
 export const severities = ['critical', 'high', 'medium', 'low', 'none'] as const;
 
 export type Severity = (typeof severities)[number];
@@ -11,13 +14,13 @@ export interface RuleText {
   readonly recommendation: string;
 }
 
-/** Title, description and recommendation, parted by `||`. */
+/** `||` separates title, description, and recommendation. */
 export function text([line = '']: readonly string[]): RuleText {
   const [title = '', description = '', recommendation = ''] = line.split(' || ');
   return { title, description, recommendation };
 }
 
-/** A finding as the report shows it; `code` is quoted below its place. */
+/** The report quotes `code` below the location of the finding. */
 export interface ReportedFinding extends RuleText {
   readonly severity: Severity;
   readonly cwe: string;
@@ -135,7 +138,7 @@ function inlineCode(text: string): string {
   return fence.length > 1 ? `${fence} ${text} ${fence}` : `${fence}${text}${fence}`;
 }
 
-/** A run of backticks that does not occur in the text. */
+/** Returns backticks that do not occur in a row in the text. */
 function longerThanAny(text: string, atLeast: number): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   return '`'.repeat(Math.max(atLeast, longest + 1));

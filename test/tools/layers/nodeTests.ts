@@ -11,7 +11,7 @@ const maxFileMs = 30 * 60_000;
 
 interface NodeTestOptions {
   readonly concurrency: number;
-  /** Only tests whose full names contain this. */
+  /** Only tests whose full names contain this are run. */
   readonly grep?: string | undefined;
 }
 
@@ -81,7 +81,6 @@ function isOnlyOfSubtests(error: Error): boolean {
   return (error as { failureType?: string }).failureType === 'subtestsFailed';
 }
 
-/** The cause of an error that the test runner wrapped. */
 function causeOf(error: Error): unknown {
   return error.cause ?? error;
 }

@@ -13,13 +13,13 @@ import type { Results } from './result.ts';
 
 /** Runs a Playwright project; failures have a screenshot and a trace. */
 export async function runPlaywright(project: string, results: Results, grep?: string): Promise<Tally> {
-  // Once, for all stages to copy.
+  // It is installed once, for all stages to copy.
   if (project !== 'browser') {
     const installed = await mkdtemp(path.join(tmpdir(), 'installed-'));
     await installPackaged(installed);
     process.env[installedVariable] = installed;
   }
-  // Before the time limits of tests begin.
+  // It is prepared before the time limits of tests begin.
   await prepareBrowser();
   const reportFile = 'test-results/results.json';
   await rm(reportFile, { force: true });

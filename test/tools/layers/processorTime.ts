@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What a process was last seen to have used, in clock ticks. */
+/** A process was last seen to have used this much, in clock ticks. */
 interface Usage {
   readonly pid: number;
   readonly parent: number;
-  /** When it started: a process ID can be used again. */
+  /** A process ID can be used again, with another start. */
   readonly startedAt: string;
   readonly own: number;
-  /** Of its children that have ended and that it waited for, theirs included. */
+  /** This counts children that have ended and that the process waited for, theirs included. */
   readonly ofEnded: number;
 }
 
-/** In the environment of a measured process; it finds daemons, which leave the tree. */
+/** A measured process has this in its environment. It finds daemons, which leave the tree. */
 const markVariable = 'MEASURED_BY';
 
 const ticksPerSecond = 100;
@@ -92,7 +92,7 @@ function hasFileStamp(pid: number): boolean {
   return environment.split('\0').includes(`${markVariable}=${String(process.pid)}`);
 }
 
-/** Nothing for a process that has just ended, or is another user's. */
+/** Returns nothing for a process that has just ended, or is another user's. */
 function readOrNothing(file: string): string {
   try {
     return readFileSync(file, 'latin1');

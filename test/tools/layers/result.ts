@@ -1,19 +1,19 @@
 import { inspect, stripVTControlCharacters } from 'node:util';
 import type { Tally } from '../../integration/runner/results.ts';
 
-/** What a layer tells `npm test`. */
 export interface LayerResult {
   readonly tally: Tally;
   readonly passedNames: readonly string[];
   readonly skippedNames: readonly string[];
-  /** With a one-line reason. */
+  /** Each failure has a one-line reason. */
   readonly failures: readonly string[];
-  /** Tests that passed only when they were run again. */
+  /** These tests passed only when they were run again. */
   readonly passedAgain: readonly string[];
-  /** How long each file took, or each program of a layer without test files. */
+  /** Each file took this long, or each program of a layer without test files. */
   readonly files: readonly (readonly [name: string, ms: number])[];
   /**
-   * In seconds, with that of everything the layer started; undefined where it cannot be measured.
+   * The time is in seconds and includes everything that the layer started. It is undefined where it
+   * cannot be measured.
    */
   readonly processorTime: number | undefined;
 }

@@ -138,7 +138,6 @@ describe('a corporate network', () => {
     });
   }
 
-  /** The error kind that our transport gives for a call to this URL. */
   async function failureOf(url: string): Promise<ErrorKind | undefined> {
     try {
       await clientFor(url).getUploadUrl(1);

@@ -85,7 +85,7 @@ describe('the passwords of a request', () => {
     assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
     assert.deepEqual([...entered.values()], ['canary-1', 'canary-2']);
     assert.deepEqual(await passwords.get(changed), [undefined, undefined]);
-    // Not asked again once entered, for example after the request was read.
+    // Nothing is asked again once entered, for example after the request was read.
     const asked = messages.shown.length;
     assert.equal(await askForPasswords(changed, entered, { passwords, requests }), 'complete');
     assert.equal(messages.shown.length, asked);

@@ -18,7 +18,7 @@ const plan: BlackboxPlan = {
   targetFile: '/invented/shop.blackbox.json',
 };
 
-/** The question's text after runs on some of the hosts, the newest first. */
+/** The runs before are on some of the hosts, the newest first. */
 async function detailAfter(...started: readonly (readonly [file: string, hosts: readonly string[]])[]) {
   const runs = started.map(([targetFile, some]) => {
     const input = { target_urls: some.map((host) => `${host}/login`) };

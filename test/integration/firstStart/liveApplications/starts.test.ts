@@ -267,7 +267,7 @@ describe('starting a blackbox run', () => {
       /\+ DO: Log in at \[here\]\(command:workbench\.action\.quit\) \\u\{202E\}⏎⏎\$\(bug\)/,
     );
     for (const { text, isModal } of messages.shown) if (!isModal) assert.doesNotMatch(text, link);
-    // A run that goes on from another is not started from the file.
+    // A run that continues from another is not started from the file.
     await finish((await startBy('crawlFurther', rowOf(id))).id);
     assert.match(question()?.detail ?? '', /since then:[^]*\+ japanese/);
     await call('startCrawl', uri);
@@ -308,7 +308,7 @@ describe('starting a blackbox run', () => {
     const refusal = /already starting another run/;
     messages.press = async (message) => {
       if (!message.isModal) return undefined;
-      // Answered after the second click had no effect.
+      // The question is answered after the second click had no effect.
       await untilEqual(() => messages.shown.some(({ text }) => refusal.test(text)), true);
       return start(message);
     };

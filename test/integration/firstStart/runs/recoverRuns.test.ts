@@ -14,14 +14,13 @@ import { inventedAccount } from '../../storedRuns.ts';
 
 interface Lost extends Pick<RunNote, 'workflow'> {
   readonly ids: readonly string[];
-  /** An assessed folder. */
   readonly of: string;
 }
 
 describe('a run of which only the recovery note is left', () => {
   /**
-   * Messages, questions and removed keys when the service does not know the runs, and these buttons
-   * are pressed.
+   * Returns messages, questions, and removed keys if the service does not know the runs, and these
+   * buttons are pressed.
    */
   async function offered(
     presses: readonly (string | undefined)[] = [],

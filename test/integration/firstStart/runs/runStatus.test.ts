@@ -25,7 +25,7 @@ const running = {
   lastAnswerAt: now - minute,
 } as Run;
 
-/** An invented earlier run of the same folder that took so many hours. */
+/** The invented earlier run of the same folder took so many hours. */
 const finished = (hours: number): Run => {
   const exitedAt = hours * hour;
   const times = { createdAt: 0, dispatchedAt: 0, ranAt: exitedAt - minute, exitedAt };

@@ -60,7 +60,6 @@ describe('runs without an answer to their start', () => {
 });
 
 describe('runs that have ended', () => {
-  /** What is announced of each run, with its buttons. */
   const announce = async (
     level: 'all' | 'attention',
     runs: readonly Run[],

@@ -102,7 +102,6 @@ describe('runs that wait for the user', () => {
     });
   });
 
-  /** The line below a run that starts with `start`. */
   const lineOf = async (
     run: Run,
     start: string,

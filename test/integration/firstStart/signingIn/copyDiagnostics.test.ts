@@ -43,7 +43,7 @@ describe('the diagnostics', () => {
 
   afterEach(() => vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor'));
 
-  /** What is shown, with a service that answers like this. */
+  /** The service answers the check like this. */
   const shown = async (check: () => Promise<void> = () => Promise.resolve()): Promise<string> => {
     await copyDiagnostics({
       accounts: partly<Accounts>({ check }),

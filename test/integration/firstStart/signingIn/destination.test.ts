@@ -19,7 +19,7 @@ describe('the destination of code and tokens', () => {
   let other: RecordingServer;
   let otherUrl: string;
 
-  /** Without the polls of runs, which come by themselves, too. */
+  /** Polls of runs are omitted, because they come by themselves, too. */
   const calls = (): string[] => answers().filter((each) => !each.startsWith('describe'));
   const polls = (): string[] => answers().filter((each) => each.startsWith('describe'));
   const answers = (): string[] =>

@@ -65,7 +65,6 @@ describe('the Upload Preview', () => {
   );
   const tree = previewTree(() => [prepared], new vscode.EventEmitter<undefined>().event);
 
-  /** Each line as displayed, and its icon. */
   const linesOf = async (node?: PreviewNode): Promise<string[]> => {
     const lines: string[] = [];
     for (const child of (await tree.getChildren(node)) ?? []) {

@@ -9,7 +9,7 @@ import { many, shopRunId } from '../workspace.ts';
 
 const { Error, Warning, Information } = vscode.DiagnosticSeverity;
 const everything = many.findings + many.crowded + 6;
-/** The panel's limit for one file. */
+/** The panel shows no more for one file. */
 const maxPerFile = 1_000;
 
 function shown(): [string, vscode.Diagnostic[]][] {
