@@ -9,8 +9,8 @@ import { targetFileSuffix } from './core/workflows/workflow.ts';
 import { lazyView } from './lazyView.ts';
 
 /**
- * Registers empty views and commands at startup. Loads the main part when one is used, or when
- * there are runs.
+ * Registers empty views and commands at startup. Loads the main part when one is used, or if there
+ * are runs.
  */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   let isLoaded = false;
@@ -24,7 +24,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       isLoaded = true;
       return extension;
     } catch (error) {
-      dispose(); // the next attempt registers the same IDs again
+      dispose(); // The next attempt registers the same IDs.
       throw error;
     }
   });
@@ -72,7 +72,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     try {
       if (!isLoaded && (await isNeeded())) await load();
     } catch (error) {
-      console.error(error); // the next command tries again and shows the error
+      console.error(error); // The next command tries again and shows the error.
     }
   };
   const loadForRuns = (): Promise<void> => loadIf(() => hasRuns(context));
@@ -88,28 +88,27 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await loadIf(() => vscode.workspace.textDocuments.some(isTargetFile));
 }
 
-/** Runs of live applications start from such a file: the main part shows the buttons in it. */
+/** Runs of live applications start from target files, in which the main part shows buttons. */
 function isTargetFile({ uri }: vscode.TextDocument): boolean {
   return uri.scheme === 'file' && uri.path.endsWith(targetFileSuffix);
 }
 
-/** Calls `onChange` when any window changes a run. */
 async function watchForRuns(context: vscode.ExtensionContext, onChange: () => void): Promise<Disposable> {
   const folder = join(context.globalStorageUri.fsPath, 'runs');
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch {
-    return { dispose: () => undefined }; // no window can store runs there
+    return { dispose: () => undefined }; // No window can store runs there.
   }
   return watchFolder(folder, onChange);
 }
 
 async function hasRuns(context: vscode.ExtensionContext): Promise<boolean> {
-  // Recovery notes outlive the runs' folders, as when a container is rebuilt.
+  // Run notes outlive the runs' folders, as when a container is rebuilt.
   if (context.globalState.keys().some((key) => key.startsWith('run:'))) return true;
   try {
     return (await readdir(join(context.globalStorageUri.fsPath, 'runs'))).length > 0;
   } catch {
-    return false; // no folder yet
+    return false; // There is no folder yet.
   }
 }

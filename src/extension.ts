@@ -44,10 +44,6 @@ import { createPreparation } from './editor/upload/checkAndPack.ts';
 import { sweepSaving } from './editor/upload/saveArchive.ts';
 import { createUploadPreview } from './editor/upload/uploadPreview.ts';
 
-/**
- * The idle status item and the empty views, which the bootstrap registers before this part is
- * loaded.
- */
 export interface Surfaces {
   readonly status: vscode.StatusBarItem;
   readonly runs: Parameters<typeof showRuns>[0];
@@ -57,8 +53,8 @@ export interface Surfaces {
 }
 
 /**
- * Wires the extension. Returns its commands and language model tools. `disposables` has what
- * exists, even if this throws.
+ * Returns the extension's commands and language model tools. `disposables` has all objects so far,
+ * even if this throws.
  */
 export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
   const { extensionUri, globalState, workspaceState: memory } = context;
@@ -72,7 +68,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const secretWorkerFile = dist('secretWorker.cjs');
   const workers = { workerFile: dist('archiveWorker.cjs'), parseWorkerFile, secretWorkerFile };
 
-  // Runs: accounts, journals, and the tracker that uploads, starts, watches and downloads.
+  // Accounts, journals, and the tracker that uploads, starts, watches, and downloads.
   const runs = new RunStore(storage('runs'), basics);
   const notes = new RunNotes(globalState, basics);
   const secrets = new BoundedSecrets(context.secrets, basics);
@@ -87,13 +83,13 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     clientFor: (run) => accounts.clientFor(run, () => passwords.saved(run)),
     passwordsOf: (run) => passwords.require(run),
     saveResult: (run, signal) => saveResult(run, results, signal),
-    // A command that is done has been at the workbench and back.
+    // The command returns only if the workbench responds.
     askWorkbench: () => vscode.commands.executeCommand('setContext', 'whitebox.isDriving', true),
     deleteSourceAfterRun: readDeleteSourceAfterRun,
     retainLocalDays: readRetainLocalDays,
   });
 
-  // Findings: read from the downloaded results, with a user's decisions.
+  // Findings come from the downloaded results, with a user's decisions.
   const triage = createTriage(storage('triage'), basics);
   const findingSources = { ...results, isOpenHere, texts: editorTexts, calls, log, triage, mappings: memory };
   const findings = new FindingStore(findingSources);
@@ -101,7 +97,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const branch = new BranchComparison({ findings, filtering, memory, calls, log });
   const display = { filtering, branch, displayed: new DisplayedFindings(findings) };
 
-  // Screens: documents and views, and the commands on them.
+  // Documents and views come before the commands on them.
   const stores = { runs, notes, accounts, passwords, tracker, triage, findings };
   const preparation = createPreparation(memory, secretWorkerFile, calls);
   const services = { ...basics, ...workers, ...stores, ...display, ...preparation };
@@ -153,7 +149,8 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   inBackground(sweepSaving(storage('saving'), clock), log);
   await runs.reload();
   disposables.push(runs.watch(), notes.follow(runs), resumeRuns(services));
-  // Not awaited: after an update, the results of all earlier runs may have to be worked out again.
+  // This isn't awaited: after an update, the results of all earlier runs may have to be computed
+  // again.
   inBackground(findings.load(), log);
   return {
     tools: createTools(services),

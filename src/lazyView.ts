@@ -6,23 +6,23 @@ export interface LazyView<Node> {
   fill(provider: vscode.TreeDataProvider<Node>): void;
 }
 
-/** For one level; more rows take seconds to show. */
+/** The limit of one level. More rows take seconds to show. */
 export const maxRows = 2_000;
 
-/** `name` is for screen readers. */
+/** Screen readers need `name`. */
 export function toCheckbox(isChecked: boolean, name: string, tooltip: string) {
   const { Checked, Unchecked } = vscode.TreeItemCheckboxState;
   const accessibilityInformation = { label: `${name}: ${tooltip}` };
   return { state: isChecked ? Checked : Unchecked, tooltip, accessibilityInformation };
 }
 
-/** Shows a view, even while the Upload Preview hides it. */
+/** Works even while the Upload Preview hides the view. */
 export async function focusView(view: 'runs' | 'findings' | 'features'): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'whitebox.choosingFiles', false);
   await vscode.commands.executeCommand(`whitebox.${view}.focus`);
 }
 
-/** `load` has to fill the view; it is called when the view's children are first requested. */
+/** Calls `load`, which must fill the view, when the view's children are first requested. */
 export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyView<Node> {
   const changed = new vscode.EventEmitter<Node | Node[] | undefined>();
   let filled: vscode.TreeDataProvider<Node> | undefined;
@@ -30,15 +30,15 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
   const view = vscode.window.createTreeView<Node>(id, {
     showCollapseAll: true,
     canSelectMany: true,
-    // What would be uploaded or assessed does not follow from the parent's checkbox.
+    // A parent's checkbox doesn't determine what would be uploaded or assessed.
     manageCheckboxStateManually: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,
       getTreeItem: (element) => filled?.getTreeItem(element) ?? new vscode.TreeItem(''),
       getChildren: async (element) => {
-        // A refresh that reaches VS Code during its first reading repeats the rows of that reading,
-        // and shows only the first group with its children. A refresh after it, or one that
-        // replaces it, shows all.
+        // If a refresh reaches VS Code during its first read, VS Code repeats that read's rows and
+        // shows only the first group with its children. A refresh after it, or one that replaces
+        // it, shows all.
         if (element === undefined && !isRead) {
           isRead = true;
           changed.fire(undefined);

@@ -41,8 +41,7 @@ async function serve(): Promise<void> {
       annotations: { readOnlyHint: true, openWorldHint: false },
     }))
     .filter(({ name }) => answers.has(name));
-  // oxlint-disable-next-line typescript/no-deprecated -- `McpServer` would add 100 kB, only to
-  // build schemas that the manifest has.
+  // oxlint-disable-next-line typescript/no-deprecated -- `McpServer` would add 100 kB.
   const server = new Server(
     { name: 'whitebox-assessment', version: manifest.version },
     {
@@ -64,7 +63,8 @@ async function serve(): Promise<void> {
   const transport = new StdioServerTransport();
   const send = transport.send.bind(transport);
   transport.send = (message) => send('error' in message ? withShortError(message) : message);
-  // The transport reports what is no message, and answers nothing. A response to it has no ID.
+  // The transport reports input that is no message, and sends no response. A response to it has no
+  // ID.
   server.onerror = (error) => {
     if (error instanceof SyntaxError) respond(ErrorCode.ParseError, 'This is not JSON.');
     else if (error.name === 'ZodError')
@@ -78,13 +78,13 @@ function respond(code: ErrorCode, message: string): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
 }
 
-/** The library’s errors quote what was sent. */
+/** The library’s errors quote the request. */
 function withShortError(response: JSONRPCErrorResponse): JSONRPCErrorResponse {
   const { error } = response;
   return { ...response, error: { ...error, message: visibleToAgents(clip(error.message, 200)) } };
 }
 
-/** Removes the prefix that language model tools need among those of all extensions. */
+/** Language model tools need the prefix among those of all extensions. */
 function toMcp(text: string): string {
   return text.replaceAll('whitebox_', '');
 }
@@ -97,7 +97,7 @@ async function readOptions(): Promise<SavedFolder> {
     throw new Error(
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension>. “Copy MCP Configuration…” in VS Code writes it.',
     );
-  // The target of a link may change. The folder is one that VS Code has opened, in whatever
+  // A link's target may change, so it is refused. The folder is one that VS Code has opened, in any
   // spelling.
   const real = await realPath(folder).catch(() => undefined);
   if (real === undefined || !isSameSpelling(real, resolve(folder)))

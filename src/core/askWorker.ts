@@ -7,10 +7,9 @@ export type WorkerAnswer =
   { readonly value: unknown } | { readonly error: ErrorKind; readonly data: ErrorData };
 
 const maxHeapMb = 1_024;
-/** Less would hold no worker. */
 const minHeapMb = 64;
 
-/** At most a quarter of the memory that is available, so that no file can end the process. */
+/** At most a quarter of the available memory, so that no file can end the process. */
 function heapMb(): number {
   const quarter = Math.floor(availableMemory() / 4 / 2 ** 20);
   return Math.max(minHeapMb, Math.min(maxHeapMb, quarter));
@@ -19,14 +18,14 @@ function heapMb(): number {
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly maxMs: number;
-  /** What it means to the caller that the worker runs out of memory. */
+  /** The error if the worker runs out of memory. */
   readonly limitError?: ErrorKind;
 }
 
-/** A cancel takes at most 500 ms, with all that it gives back. */
+/** A cancellation takes at most 500 ms, with all its cleanup. */
 const maxExitMs = 250;
 
-/** A thread in a read that never returns never ends: it is left behind. */
+/** A thread in a read that never returns never ends, so it is abandoned. */
 export async function waitForExit(exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(maxExitMs, undefined, { ref: false })]);
 }

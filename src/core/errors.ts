@@ -1,5 +1,5 @@
 const serviceErrorKinds = [
-  // the service
+  // The service reports these.
   'unauthorized',
   'forbidden',
   'notFound',
@@ -11,19 +11,19 @@ const serviceErrorKinds = [
   'badResponse',
   'redirected',
   'addressRefused',
-  // the way to it
+  // The connection to the service causes these.
   'unsent',
   'connectionLost',
   'timeout',
   'tls',
   'proxy',
-  'intercepted', // a web page came instead of an answer: from a proxy, or from a network's sign-in
+  'intercepted', // A proxy or a network's sign-in responded with a web page.
   'insecureUrl',
 ] as const;
 export type ServiceErrorKind = (typeof serviceErrorKinds)[number];
 
 const ownErrorKinds = [
-  // what leaves the machine
+  // These are about files to upload.
   'noFolder',
   'notAFolder',
   'folderNotOpen',
@@ -33,7 +33,7 @@ const ownErrorKinds = [
   'sourceUnreadable',
   'ignoreFileUnreadable',
   'lengthChanged',
-  // what came back
+  // These are about results.
   'tooLarge',
   'malformedFindings',
   'reportTooLarge',
@@ -46,7 +46,7 @@ const ownErrorKinds = [
   'notSaved',
   'triageDamaged',
   'outsideFolder',
-  // here
+  // These are about this machine.
   'interrupted',
   'startedElsewhere',
   'busyElsewhere',
@@ -69,32 +69,32 @@ const ownErrorKinds = [
 export type OwnErrorKind = (typeof ownErrorKinds)[number];
 
 export const errorKinds = [...serviceErrorKinds, ...ownErrorKinds] as const;
-/** A closed list that callers switch on; `editor/errors` has the sentences for people. */
+/** A closed list that callers switch on. `editor/errors` has the sentences for users. */
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** Facts of an error, already redacted. */
+/** All values are already redacted. */
 export interface ErrorData {
   readonly status?: number | undefined;
-  /** The message of the service, or the system's code; at most 500 characters. */
+  /** The service's message or the system's code, at most 500 characters. */
   readonly detail?: string | undefined;
-  /** The operation, file or setting the error is about. */
+  /** The operation, file, or setting that the error is about. */
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** The service's own name for the request, which its provider can look up. */
+  /** The service's ID for the request, which its provider can look up. */
   readonly requestId?: string | undefined;
-  /** A web page came with the reply: a proxy may have sent it. */
+  /** The reply was a web page, which a proxy may have sent. */
   readonly isPage?: boolean | undefined;
-  /** Nothing left this machine, or only what was surely refused: even a start may be sent again. */
+  /** Nothing left this machine, or it was surely refused: even a start may be sent again. */
   readonly isUnsent?: boolean | undefined;
-  /** A limit and the value that passed it, in the unit of the kind (bytes for sizes). */
+  /** A limit and the value that exceeded it, in the unit of the kind (bytes for sizes). */
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;
 }
 
 /**
- * The only error that this extension throws on purpose; its `cause` is the error of the system or
- * the service.
+ * The only error that this extension throws on purpose. Its `cause` is the system's or the
+ * service's error.
  */
 export class AssessmentError extends Error {
   override readonly name = 'AssessmentError';
@@ -108,12 +108,12 @@ export class AssessmentError extends Error {
   }
 }
 
-/** True for the error of a cancelled `AbortSignal`, which is never shown. */
+/** True for the error of a canceled `AbortSignal`, which is never shown. */
 export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The system's error code (`ENOENT`, `ECONNRESET` …) of an error or its causes. */
+/** Returns the system's code (`ENOENT`, `ECONNRESET` …) of an error or its causes. */
 export function systemCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && typeof current.code === 'string') return current.code;
@@ -121,17 +121,19 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** An error of the file system as `diskFull` or `storage`; undefined for any other error. */
+/**
+ * Returns `diskFull` or `storage` for an error of the file system. Undefined for any other error.
+ */
 export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
   const code = systemCode(error) ?? '';
-  // Codes with an underscore are Node's, and not about a disk. `UNKNOWN` is Windows' for a share or
-  // drive that does not answer.
+  // Codes with an underscore are Node's, and not about a disk. Windows reports `UNKNOWN` for a
+  // share or drive that doesn't respond.
   if (error instanceof AssessmentError || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });
 }
 
-/** For what the disk did not say, and is not known. Throws any other error. */
+/** Turns an error of the disk into an unknown value. Throws any other error. */
 export function asUnknown(error: unknown): undefined {
   if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
 }
@@ -141,7 +143,7 @@ export function workerCrash(cause: unknown): AssessmentError {
   return new AssessmentError('workerCrashed', { detail }, { cause });
 }
 
-/** Anything thrown as an AssessmentError: a `fileError`, or `unexpected`. */
+/** Returns a `fileError` or `unexpected` for an error that isn't an AssessmentError. */
 export function knownError(error: unknown): AssessmentError {
   if (error instanceof AssessmentError) return error;
   return (

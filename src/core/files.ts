@@ -21,7 +21,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Makes a private folder in one that is there. False where that one is gone. */
+/** Makes a private folder in an existing one. False if that one is gone. */
 export async function makeSubfolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -33,8 +33,8 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 }
 
 /**
- * Replaces a file's content: a reader or a crash sees the old or the new content whole. Synced when
- * it resolves; mode 0600. Returns the new `fileStampOf`. `beforeReplacing` may throw, right before
+ * Replaces a file's content: a reader or a crash sees either the old or the new content. The file
+ * is synced, mode 0600. Returns the new `fileStampOf`. `beforeReplacing` may throw, right before
  * the old content goes.
  */
 export async function writeFileAtomic(
@@ -63,13 +63,13 @@ export async function writeFileAtomic(
   return fileStamp;
 }
 
-/** Windows' codes while another window or a virus scanner has one of the files open. */
+/** Windows reports these codes while another window or a virus scanner has a file open. */
 const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 
-/** Between attempts, in ms; longer than a scanner takes. */
+/** In ms. Together they are longer than a scanner takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
-/** On Windows, retries for a while what fails when a program has a file open. */
+/** On Windows, retries for a while if a program has a file open. */
 async function untilFree<T>(act: () => Promise<T>, platform = process.platform): Promise<T> {
   for (const waitMs of platform === 'win32' ? waitsMs : []) {
     try {
@@ -83,8 +83,8 @@ async function untilFree<T>(act: () => Promise<T>, platform = process.platform):
 }
 
 /**
- * Renames a file over another, or none. On Windows retries for a while when a program has one of
- * them open.
+ * Renames a file, and replaces an existing one. On Windows, retries for a while if a program has
+ * one of them open.
  */
 export function replaceFile(
   from: string,
@@ -94,7 +94,7 @@ export function replaceFile(
   return untilFree(() => system.rename(from, to), system.platform);
 }
 
-/** As `replaceFile`, also across devices, where a failed copy leaves the old file. */
+/** Like `replaceFile`, but also works across devices, where a failed copy leaves the old file. */
 export async function moveFile(
   from: string,
   to: string,
@@ -118,7 +118,7 @@ export async function moveFile(
 }
 
 /**
- * A mark of a file's version, which differs for a replaced file even within one tick of the file
+ * Identifies a file's version. A replaced file has another stamp even within one tick of the file
  * system's clock. Undefined without a file.
  */
 export async function fileStampOf(path: string): Promise<string | undefined> {
@@ -126,7 +126,7 @@ export async function fileStampOf(path: string): Promise<string | undefined> {
   return found && toFileStamp(found);
 }
 
-/** False also where the system refuses access. */
+/** False also if the system refuses access. */
 export async function isThere(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -134,15 +134,14 @@ export async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** False for a missing one, and for a file by its name. */
 export async function isFolder(path: string): Promise<boolean> {
   const found = await unlessMissing(() => stat(path));
   return found?.isDirectory() ?? false;
 }
 
 /**
- * Creates a file, mode 0600; false when it exists. For agreement between running processes: not
- * synced.
+ * Creates a file, mode 0600. False if it exists. The file is for agreement between running
+ * processes, so it isn't synced.
  */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
@@ -164,7 +163,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   return true;
 }
 
-/** For work on a local file during a request: names a failure as the disk's, not the network's. */
+/** Marks the failure of a file operation during a request as the disk's, not the network's. */
 export async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -173,7 +172,7 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** A file that is held by another program is there: on Windows it is tried again for a while. */
+/** On Windows, retries for a while if another program has the file open. */
 export function readIfThere(
   path: string,
   system: { read(path: string): Promise<string>; platform: NodeJS.Platform } = {
@@ -184,7 +183,6 @@ export function readIfThere(
   return unlessMissing(() => system.read(path), system.platform);
 }
 
-/** Undefined where there is no such entry. */
 export async function unlessMissing<T>(
   act: () => Promise<T>,
   platform?: NodeJS.Platform,
@@ -192,15 +190,15 @@ export async function unlessMissing<T>(
   try {
     return await untilFree(act, platform);
   } catch (error) {
-    // ENOTDIR: a file has the name of a folder in the path.
+    // ENOTDIR means that a file has the name of a folder in the path.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
   }
 }
 
 /**
- * The system's code for why a folder cannot be made or written; undefined when it can. Throws for a
- * full disk, which may have room later.
+ * Returns the system's code if a folder can't be made or written. Throws for a full disk, which may
+ * have room later.
  */
 export async function writeProblem(folder: string, platform = process.platform): Promise<string | undefined> {
   try {
@@ -216,10 +214,7 @@ export async function writeProblem(folder: string, platform = process.platform):
   }
 }
 
-/**
- * On Windows, access rights say nothing about a folder: only a file shows whether it can be
- * written.
- */
+/** On Windows, access rights don't tell whether a folder can be written. Only a file does. */
 async function writeAndRemove(path: string): Promise<void> {
   await (await open(path, 'wx', 0o600)).close();
   await rm(path, { force: true });
@@ -228,8 +223,8 @@ async function writeAndRemove(path: string): Promise<void> {
 const staleMs = 60_000;
 
 /**
- * Removes files of unfinished writes from a folder, and those that are `unused`. A fresh one may be
- * in use, and stays.
+ * Removes files of unfinished writes from a folder, and those that are `unused`. Keeps fresh ones,
+ * which may be in use.
  */
 export async function sweepTemporary(
   folder: string,
@@ -242,7 +237,7 @@ export async function sweepTemporary(
     try {
       if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
     } catch (error) {
-      // Another window may have renamed it meanwhile.
+      // Another window may have renamed the file.
       if (systemCode(error) !== 'ENOENT') throw error;
     }
   }
@@ -254,10 +249,7 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
-/**
- * Makes what was written to a file durable, unless its file system cannot: shares and containers
- * refuse.
- */
+/** Makes writes to a file durable, unless its file system can't: shares and containers refuse. */
 export async function flush(file: FileHandle): Promise<void> {
   try {
     await file.sync();
@@ -266,7 +258,7 @@ export async function flush(file: FileHandle): Promise<void> {
   }
 }
 
-/** Makes created and renamed entries of a folder durable, where the file system can. */
+/** Makes created and renamed entries of a folder durable, if the file system can. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -284,8 +276,8 @@ export function toFileStamp({ ino, size, mtimeNs }: { ino: bigint; size: bigint;
 }
 
 /**
- * True for an error which says that there is no regular file of a name: nothing, or something else,
- * such as a link.
+ * True for an error which means that a name has no regular file: it is missing or, for example, a
+ * link.
  */
 export function isNoFile(error: unknown): boolean {
   const codes = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO', 'EMLINK'];
@@ -298,13 +290,14 @@ interface ReadLimits {
 }
 
 /**
- * Reads a small file that may be hostile, at most slightly more than `maxBytes` of it; undefined
- * when there is no regular file of that name. Synchronous: a round trip to another thread takes far
- * longer. Throws `sourceUnreadable` when the file cannot be read or is too large.
+ * Reads a small file that may be hostile, at most slightly more than `maxBytes`. Undefined without
+ * a regular file of that name. Synchronous, because a round trip to another thread takes far
+ * longer. Throws `sourceUnreadable` if the file can't be read or is too large.
  */
 export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
   // Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag: they are
-  // undefined, which `|` takes for 0.
+  // undefined, which `
+  // ` takes for 0.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW);
   let fd: number | undefined;
   try {
@@ -338,9 +331,9 @@ function tooLarge(file: string, limit: number): AssessmentError {
 const watchPollMs = 10_000;
 
 /**
- * Calls `onChange` with the name of each entry of a folder that any process makes, removes or
- * touches; undefined means any of them. Where the system does not report changes, calls it with
- * undefined every ten seconds.
+ * Calls `onChange` with the name of each entry of a folder that any process makes, removes, or
+ * touches. Undefined means any entry: where the system reports no changes, this is called every ten
+ * seconds.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;
@@ -353,7 +346,7 @@ export function watchFolder(path: string, onChange: (name: string | undefined) =
     watcher = watch(path, { persistent: false }, (_kind, name) => onChange(name ?? undefined));
     watcher.on('error', poll);
   } catch {
-    poll(); // the system has no watches left, or its file system has none
+    poll(); // The system has no watches left, or its file system has none.
   }
   return {
     dispose: () => {

@@ -1,15 +1,16 @@
 import { AssessmentError } from './errors.ts';
 
 /**
- * Counted by commas and brackets. Out of memory, `JSON.parse` ends the process, not only its
- * thread.
+ * Values are counted by commas and brackets. If memory runs out, `JSON.parse` ends the process, not
+ * only its thread.
  */
 const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
 
 /**
- * Throws `malformedFindings` for a text that is not JSON, `findingsTooLarge` for too many values.
+ * Throws `malformedFindings` for a text that isn't JSON, and `findingsTooLarge` for too many
+ * values.
  */
 export function readJson(text: string): unknown {
   try {
@@ -21,7 +22,6 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** `JSON.parse` that throws `findingsTooLarge` for more than `valuesLeft` values. */
 export function parseJson(
   text: string,
   valuesLeft = maxValues,
@@ -44,7 +44,6 @@ function countValues(text: string, limit: number): number {
   return count;
 }
 
-/** The index of the closing quote; -1 without one. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let firstBackslash = at;
@@ -56,31 +55,31 @@ function endOfString(text: string, start: number): number {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Keys from the outside in, each in the form `normalKey` gives. */
+/** Keys from the outside in, each in the form of `normalKey`. */
 export type KeyPath = readonly string[];
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Lower case, without `_`, `-` and spaces. */
+/** Removes `_`, `-`, and spaces, and the differences of letter case. */
 export function normalKey(key: string): string {
   return key.replace(/[_\-\s]/g, '').toLowerCase();
 }
 
-/** `aliases`: dotted, separated by white space. */
+/** `aliases` are dotted, and separated by white space. */
 export function keyPaths(aliases: string): readonly KeyPath[] {
   const words = aliases.trim().split(/\s+/);
   return words.map((alias) => alias.split('.').map(normalKey));
 }
 
-/** Values by `normalKey`. */
+/** The keys are `normalKey`s. */
 export class Fields extends Map<string, unknown> {
-  /** The paths of the values that were used; undefined where nobody asks. */
+  /** The paths of the values that were used. Undefined if no caller needs them. */
   used: KeyPath[] | undefined = undefined;
 }
 
-/** Of equal keys, the first in the file counts. Empty for anything but an object. */
+/** The first of equal keys counts. Empty for anything but an object. */
 export function fieldsOf(value: unknown): Fields {
   const fields = new Fields();
   if (!isObject(value)) return fields;
@@ -91,7 +90,7 @@ export function fieldsOf(value: unknown): Fields {
   return fields;
 }
 
-/** Undefined where a step is missing. Own properties only; of equal keys the first. */
+/** Undefined if a step is missing. Only own properties count, and the first of equal keys. */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {
@@ -102,13 +101,11 @@ export function valueAt(value: unknown, path: KeyPath): unknown {
   return current;
 }
 
-/** `value` is neither missing nor null. */
 export interface Hit {
   readonly path: KeyPath;
   readonly value: unknown;
 }
 
-/** In the order of the paths. */
 export function hitsAt(fields: Fields, paths: readonly KeyPath[]): readonly Hit[] {
   const hits: Hit[] = [];
   for (const path of paths) {
@@ -133,7 +130,7 @@ export function firstHit<T>(
   return undefined;
 }
 
-/** Undefined also for null. A miss must be cheap: about one of twenty aliases is there. */
+/** Undefined also for null. A miss must be cheap, because about one of twenty aliases exists. */
 function hitAt(fields: Fields, path: KeyPath): unknown {
   const first = fields.get(path[0] ?? '') ?? undefined;
   return first === undefined || path.length === 1 ? first : (valueAt(first, path.slice(1)) ?? undefined);

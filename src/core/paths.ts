@@ -15,9 +15,9 @@ import { isMainThread } from 'node:worker_threads';
 import { systemCode } from './errors.ts';
 
 /**
- * Equal for all spellings of an absolute path that the system takes for one: the text to compare
- * paths by, and the key of a path. Windows and most disks of macOS ignore letter case, and macOS
- * how letters are composed. Never used as a path.
+ * Returns the same text for all spellings of an absolute path that the system treats as one.
+ * Windows and most disks of macOS ignore letter case, and macOS also how letters are composed. It
+ * is only for comparisons and keys, never a path.
  */
 export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
@@ -30,13 +30,10 @@ export function isSamePath(one: string | undefined, other: string | undefined): 
   return one === other || (one !== undefined && other !== undefined && pathKey(one) === pathKey(other));
 }
 
-/** By folder: asking the disk for each of 10,000 files would take long. */
+/** The keys are folders, because asking the disk for each of 10,000 files would take long. */
 const knownFolders = new Map<string, boolean>();
 
-/**
- * Whether the disk that has the path, or the nearest folder that exists, takes its name in other
- * letter case for the same entry.
- */
+/** True if the disk of the path, or of the nearest folder that exists, ignores letter case. */
 function ignoresCase(path: string): boolean {
   const folder = dirname(path);
   const known = knownFolders.get(folder) ?? asksDisk(path);
@@ -52,7 +49,7 @@ function asksDisk(path: string): boolean {
   return entry === undefined ? asksDisk(folder) : entryAt(join(folder, swapped)) === entry;
 }
 
-/** Equal for one entry; undefined where none can be seen. */
+/** The same for all names of an entry. Undefined if there is no visible entry. */
 function entryAt(path: string): string | undefined {
   try {
     const { dev, ino } = lstatSync(path);
@@ -63,7 +60,7 @@ function entryAt(path: string): string | undefined {
   }
 }
 
-/** A test for paths that are among these, or below one of them. */
+/** The function is true for these paths and paths below them. */
 export function atOrBelow(paths: Iterable<string>): (path: string) => boolean {
   const keys = new Set([...paths].map((path) => pathKey(path)));
   const isIn = (key: string): boolean => keys.has(key) || (dirname(key) !== key && isIn(dirname(key)));
@@ -71,8 +68,8 @@ export function atOrBelow(paths: Iterable<string>): (path: string) => boolean {
 }
 
 /**
- * The relative path, with `/`, of a file in a folder; empty for the folder itself, undefined for a
- * file elsewhere. Both paths are absolute.
+ * Returns the relative path, with `/`, of a file in a folder. Empty for the folder itself,
+ * undefined for a file elsewhere. Both paths must be absolute.
  */
 export function pathInside(
   folder: string,
@@ -98,8 +95,8 @@ function keyOf(names: readonly string[], system: PlatformPath): string {
 }
 
 /**
- * Node's two ways: `native` has the system follow the path, the other looks at each part. Replaced
- * in tests.
+ * Node has two ways: in `native`, the system follows the path; the other looks at each part. Only
+ * tests replace them.
  */
 interface RealPaths {
   (path: string): string;
@@ -107,13 +104,13 @@ interface RealPaths {
 }
 
 /**
- * The absolute path without links, in the spelling of the disk. Everything that compares real paths
- * gets them from here or from `realPathSync`: on Windows, Node's two ways differ. A mapped drive
- * stays one, since VS Code blocks the UNC path that it stands for. A drive has a capital letter.
- * Throws the system's errors.
+ * Returns the absolute path without links, in the spelling of the disk. All comparisons of real
+ * paths must use it or `realPathSync`, because on Windows, Node's two ways differ. A mapped drive
+ * stays one, since VS Code blocks its UNC path. A drive has a capital letter. Throws the system's
+ * errors.
  */
 export async function realPath(path: string): Promise<string> {
-  // A worker has a thread, and leaves alone the four that the process has for files.
+  // A worker is a thread itself. It doesn't use the four threads that the process has for files.
   if (!isMainThread) return realPathSync(path);
   const native = await realpath(path);
   return withCapitalDrive(leavesDrive(path, native) ? await promisify(realpathByLinks)(path) : native);

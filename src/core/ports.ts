@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// What the core needs of its surroundings, as structural types that the editor's objects satisfy.
+// The core needs these from its surroundings. The editor's objects satisfy the types.
 
-/** A `LogOutputChannel`. Its lines hold no tokens, presigned queries or file contents. */
+/** A `LogOutputChannel`. Its lines contain no tokens, presigned queries, or file contents. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;
@@ -10,27 +10,24 @@ export interface Logger {
   error(message: string): void;
 }
 
-/** The editor's `SecretStorage`. */
 export interface SecretStore {
   get(key: string, signal?: AbortSignal): PromiseLike<string | undefined>;
   store(key: string, value: string): PromiseLike<void>;
   delete(key: string): PromiseLike<void>;
 }
 
-/** The editor's `Memento`. */
 export interface KeyValueStore {
   keys(): readonly string[];
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-/** Replaced in tests. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970. */
+  /** The wall clock's time, in milliseconds since 1970. */
   now(): number;
-  /** Milliseconds that only grow; on some systems they stop while the machine sleeps. */
+  /** Milliseconds that only increase. On some systems they stop while the machine sleeps. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with an `AbortError` when the signal aborts. */
+  /** Rejects with an `AbortError` when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -44,12 +41,12 @@ export interface Disposable {
   dispose(): void;
 }
 
-/** The editor's `Event`: disposing the result unsubscribes. */
+/** Like the editor's `Event`: disposing the result unsubscribes. */
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
 /**
- * Calls listeners in the order in which they subscribed; an error of one is logged. The owner
- * exposes only `event`.
+ * Calls listeners in the order of their subscriptions, and logs their errors. The owner exposes
+ * only `event`.
  */
 export class Emitter<T> {
   readonly #log: Logger;

@@ -1,10 +1,10 @@
-// Emoji keep what is not drawn by itself: variation selector 16, joiners between emoji, and the
-// tags of a flag.
+// Emoji keep characters that aren't drawn by themselves: variation selector 16, joiners between
+// emoji, and the tags of a flag.
 const pictograph = String.raw`\p{ExtPict}(?:\uFE0F|\p{EMod})?`;
 const flag = String.raw`\u{1F3F4}[\u{E0061}-\u{E007A}]{2}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{1,3}\u{E007F}`;
 const emoji = String.raw`${flag}|${pictograph}(?:\u200D${pictograph})*|[0-9#*]\uFE0F\u20E3`;
-// Zero-width joiner and non-joiner are harmless: Persian and Indic scripts need them, and they
-// reorder nothing. The last two ranges are not drawn; the variation selectors between them are part
+// The zero-width joiner and non-joiner are harmless: Persian and Indic scripts need them, and they
+// reorder nothing. The last two ranges aren't drawn; the variation selectors between them are part
 // of ideographs.
 const hidden = String.raw`(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]`;
 const toPeople = new RegExp(`(${emoji})|${hidden}`, 'gu');
@@ -12,14 +12,15 @@ const toAgents = new RegExp(String.raw`(${emoji})|${hidden}|\p{DI}`, 'gu');
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 
-/** Shows control, bidi and other invisible characters as `\u{202E}`; keeps line breaks and tabs. */
+/**
+ * Shows control, bidi, and other invisible characters as `\u{202E}`. Keeps line breaks and tabs.
+ */
 export function visibleText(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toPeople);
 }
 
 /**
- * `visibleText` that also shows what scripts need and nobody sees: to an agent, it could carry a
- * hidden text.
+ * Also shows invisible characters that scripts need: to an agent, they could carry a hidden text.
  */
 export function visibleToAgents(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toAgents);
@@ -33,14 +34,14 @@ function escapeLines(text: string, shown: RegExp): string {
     );
 }
 
-/** `visibleText` on one line: trimmed, with each run of white space as one space. */
+/** Returns `visibleText` on one line, trimmed, with a single space for any white space. */
 export function visibleLine(text: string): string {
   return plainLine.test(text) ? text : visibleText(text.replace(/\s+/g, ' ').trim());
 }
 
 /**
- * A file's name or path on one line. White space is kept: it may be the difference between two
- * names.
+ * Shows a file's name or path on one line. Keeps white space, which may be the difference between
+ * two names.
  */
 export function visibleName(name: string): string {
   return name.replace(toPeople, (character, kept: string | undefined) => kept ?? escaped(character));
@@ -48,12 +49,15 @@ export function visibleName(name: string): string {
 
 const inexact = /\\(?=u\{)|⏎|[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;
 
-/** A line without invisible characters that differs for every two texts. `⏎` is a line break. */
+/**
+ * Returns a line without invisible characters that differs for every two texts. `⏎` is a line
+ * break.
+ */
 export function exactLine(text: string): string {
   return text.replace(inexact, (character) => (character === '\n' ? '⏎' : escaped(character)));
 }
 
-/** At most `max` UTF-16 units, without half a surrogate pair. */
+/** Returns at most `max` UTF-16 units, without half a surrogate pair. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text;
   const last = text.charCodeAt(max - 1);
@@ -64,12 +68,11 @@ function escaped(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
 }
 
-// JSON allows these unescaped in a string. Line breaks stay: they are between the values.
+// JSON allows these unescaped in a string. Line breaks stay, because they are between the values.
 const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 
 /**
- * Indented JSON of the same value, with invisible characters escaped. Undefined where it is nested
- * too deeply.
+ * Returns indented JSON with invisible characters escaped. Undefined if it is nested too deeply.
  */
 export function toVisibleJson(raw: string): string | undefined {
   return indented(raw)?.replace(invisibleInJson, (character) =>
@@ -90,13 +93,13 @@ function escapedUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
-/** A code block that its content cannot end. */
+/** The content can't end the block. */
 export function codeBlock(lines: readonly string[], language = ''): string {
   const fence = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1));
   return ['', `${fence}${language}`, ...lines, fence, ''].join('\n');
 }
 
-/** Inline code that its content cannot end. */
+/** The content can't end the code. */
 export function codeSpan(text: string): string {
   const fence = '`'.repeat(longestRun(text) + 1);
   return `${fence} ${text} ${fence}`;

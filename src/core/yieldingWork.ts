@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from './errors.ts';
 import { type Clock, Emitter, type Event, type Logger, systemClock } from './ports.ts';
 
-/** The thread is shared with every other extension. */
+/** All extensions share the thread. */
 const sliceMs = 8;
 
 export async function inParallel<T>(
@@ -17,7 +17,7 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: maxAtOnce }, workOn));
 }
 
-/** Takes steps, and yields to other work every few milliseconds. Throws the signal's reason. */
+/** Yields to other work every few milliseconds. Throws the signal's reason. */
 export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSignal): Promise<T> {
   signal?.throwIfAborted();
   let pauseAt = performance.now() + sliceMs;
@@ -30,17 +30,14 @@ export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSig
   }
 }
 
-/** For work that nobody awaits; a failure is logged. */
+/** Logs a failure of work that isn't awaited. */
 export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
   work.then(undefined, (error: unknown) =>
     log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   );
 }
 
-/**
- * Works at the first call; later calls share the result. After a failure, the next call works
- * again.
- */
+/** Works at the first call. Later calls share the result, or work again after a failure. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
@@ -52,13 +49,12 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** `once` for work that has its result at once. */
+/** Like `once`, but for synchronous work. */
 export function lazily<T>(make: () => T): () => T {
   let result: { readonly value: T } | undefined;
   return () => (result ??= { value: make() }).value;
 }
 
-/** Asks once for each key. */
 export function memoized<From, To>(
   ask: (from: From) => Promise<To>,
   keyOf: (from: From) => string,
@@ -73,8 +69,8 @@ export function memoized<From, To>(
 }
 
 /**
- * The result of work that others may also wait for. After the signal aborts, throws its reason, and
- * the work goes on.
+ * Waits for work that others may also wait for. If the signal aborts, throws its reason, and the
+ * work continues.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
@@ -89,15 +85,15 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
-/** How long the host, or another extension, may take to answer. */
+/** The limit for the host, or another extension, to respond. */
 const maxAnswerMs = 10_000;
-/** The same for a whole file, and where a user may be asked. */
+/** The limit for a whole file, and for work in which a user may be asked. */
 export const maxTransferMs = 120_000;
 
 /**
- * The answer of VS Code or of another extension. Throws `noAnswer` with the `subject` (its name)
- * after `maxMs`, and the signal's reason. The work itself can't be stopped: a late answer is lost,
- * and a late failure is ignored.
+ * Waits for VS Code or another extension. Throws `noAnswer` with the `subject` (its name) after
+ * `maxMs`, and the signal's reason. The work itself can't be stopped: a late answer is lost, and a
+ * late failure is ignored.
  */
 export async function answerOf<T>(
   work: PromiseLike<T>,
@@ -122,7 +118,7 @@ interface AnswerOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A network share that does not answer keeps nobody waiting for longer. */
+/** The longest wait for a folder, such as a network share that doesn't respond. */
 const maxSilenceMs = 2_000;
 const maxCallsToFolder = 2;
 const maxCalls = 3;
@@ -134,18 +130,18 @@ interface CalledFolder {
 }
 
 /**
- * Calls to folders of the workspace, for whatever the extension host reads there by itself. All
- * file access and name look-ups of the host, other extensions' included, run on four threads, and a
- * call to a share that does not answer holds one until it returns. So calls are counted until they
- * return, even if nobody waits for them any more, and one thread is always left.
+ * Calls to folders of the workspace that the extension host reads by itself. All file access and
+ * name lookups of the host, other extensions' included, run on four threads, and a call to a share
+ * that doesn't respond occupies one until it returns. So calls are counted until they return, even
+ * if nobody waits for them, and one thread is always left.
  */
 export class FolderCalls {
   readonly #answered: Emitter<string>;
   readonly #folders = new Map<string, CalledFolder>();
   #outstanding = 0;
-  /** Those of `#outstanding` that nobody waits for any more. */
+  /** The calls among `#outstanding` that nobody waits for any more. */
   #late = 0;
-  /** In the order in which they were asked. */
+  /** The oldest comes first. */
   #waiting: { readonly state: CalledFolder; readonly goOn: (mayCall: boolean) => void }[] = [];
 
   constructor(log: Logger) {
@@ -154,14 +150,15 @@ export class FolderCalls {
   }
 
   /**
-   * Fires with the folder when a late call returns: what was refused meanwhile can be asked again.
+   * Fires with the folder when a late call returns. Calls that were refused meanwhile can be
+   * repeated.
    */
   readonly onDidAnswer: Event<string>;
 
   /**
-   * The answer of one call, in its turn. Throws `noAnswer` after two seconds, and at once while the
-   * folder, or too many other folders, leave calls unanswered. `call` has one file operation under
-   * way at a time, and asks for nothing here.
+   * Waits for one call, in its turn. Throws `noAnswer` after two seconds, and at once while the
+   * folder, or too many other folders, leave calls unanswered. `call` must run one file operation
+   * at a time, and must not use `ask`.
    */
   async ask<T>(folder: string, call: () => Promise<T>): Promise<T> {
     const state = this.#folders.get(folder) ?? { outstanding: 0, isSilent: false };
@@ -193,7 +190,9 @@ export class FolderCalls {
     });
   }
 
-  /** True: the call is counted. False: it is refused. Undefined: it has to wait. */
+  /**
+   * True means that the call is counted, false that it is refused, and undefined that it must wait.
+   */
   #turnOf(state: CalledFolder): boolean | undefined {
     if (state.isSilent || this.#late === maxCalls) return false;
     if (state.outstanding === maxCallsToFolder || this.#outstanding === maxCalls) return undefined;

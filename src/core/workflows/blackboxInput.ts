@@ -4,7 +4,6 @@ import { identifierSchema, languageSchema } from '../api/schema.ts';
 /** docs/api.md, section 8. */
 export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5000));
 
-/** Any URI character after the scheme, except `/ ? # @ : [ ]`. */
 const uriCharacter = "(?:[\\w.~!$&'()*+,;=-]|%[\\dA-Fa-f]{2})";
 const uriText = `(?:${uriCharacter}|[/?:@])*`;
 
@@ -52,7 +51,7 @@ export const creditLimits = { minScan: 10, minCrawl: 5, max: 100_000 };
 export const scanLimitSchema = z.int().check(z.minimum(creditLimits.minScan), z.maximum(creditLimits.max));
 export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), z.maximum(creditLimits.max));
 
-/** In UTF-16 units (docs/api.md, section 2.6). */
+/** The unit is UTF-16 code units (docs/api.md, section 2.6). */
 export const maxPasswordLength = 5000;
 
 /** docs/api.md, section 2.7. */
@@ -73,7 +72,7 @@ export const prioritySchema = z.enum(['high', 'medium', 'low']);
 
 type ToObject = typeof z.strictObject;
 
-/** For journals: members that a later version added survive a rewrite. */
+/** Members that a later version added to a journal survive a rewrite. */
 export const looseObject: ToObject = z.looseObject;
 
 /** Only the `login` of a request has a password (docs/api.md, section 2.6). */
@@ -82,7 +81,7 @@ function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject,
     credentials: z.optional(
       z
         .array(login)
-        // Stricter than the API, since a saved password belongs to one login.
+        // This is stricter than the API, since a saved password belongs to one login.
         .check(z.minLength(1), z.maxLength(100), z.refine(areLoginsUnique), z.meta({ uniqueItems: true })),
     ),
     additional_instructions: z.optional(instructionsSchema),
@@ -126,7 +125,6 @@ function toInputSchemas(toObject: ToObject) {
   };
 }
 
-/** For requests and target files: without unknown members. */
 export const strictSchemas = toInputSchemas(z.strictObject);
 const looseSchemas = toInputSchemas(looseObject);
 
@@ -147,10 +145,6 @@ export const requestInput = {
   ),
 };
 
-/**
- * `input` in a journal: as in a request, without language and passwords (docs/api.md, sections 2.6
- * to 2.8).
- */
 export const applicationInputSchema = looseObject({
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -166,7 +160,7 @@ export const applicationInputSchema = looseObject({
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
 /**
- * The members that both blackbox workflows take: no limits, pairs, predecessor, or crawl
+ * Returns the members that both blackbox workflows take: no limits, pairs, predecessor, or crawl
  * instructions.
  */
 export function sharedInput({
@@ -183,7 +177,7 @@ export function sharedInput({
   };
 }
 
-/** The same for all runs with the same set of target URLs, however these are written. */
+/** The way in which URLs are written doesn’t matter. */
 export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
   const targets = target_urls.map((url) => {
     const { origin, pathname, search, hash } = new URL(url);

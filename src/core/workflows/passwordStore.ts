@@ -46,7 +46,7 @@ const indexEntrySchema = z.object({
     z.object({
       workflow: z.string(),
       targetFile: z.optional(z.string()),
-      /** Milliseconds since 1970. */
+      /** In milliseconds since 1970. */
       at: z.number(),
     }),
   ),
@@ -63,20 +63,20 @@ export type SavedLogin = IndexEntry & { readonly key: string };
 export type EnteredPasswords = Map<string, string>;
 
 /**
- * A login's password from another request: the latest of the same target file. If only other files
- * have one, its value is not returned.
+ * A login's password from another request, the latest of the same target file. If only other files
+ * have one, its value isn't returned.
  */
 export type EarlierPassword =
   | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
   | { readonly from: 'otherFile' };
 
 const prefix = 'password:';
-/** Precedes each password, since a secret storage without a keyring does not keep an empty text. */
+/** Precedes each password, since a secret storage without a keyring doesn't save an empty text. */
 const valuePrefix = '=';
 
 /**
- * Passwords of the applications under test, in the secret storage, each for one request to one
- * service: if targets, exclusions, instructions, or preferences change, the password is not found.
+ * Passwords of the applications under test, in the secret storage. Each is for one request to one
+ * service: if targets, exclusions, instructions, or preferences change, the password isn't found.
  * An index without passwords lists the logins.
  */
 export class PasswordStore {
@@ -88,41 +88,37 @@ export class PasswordStore {
     this.#index = index;
   }
 
-  /** In the order of the request's credentials; undefined for a password that is not saved. */
+  /** In the order of the request's credentials. Undefined for a password that isn't saved. */
   async get(request: SentInput): Promise<(string | undefined)[]> {
     const { keyOf } = toIndexEntry(request);
     return Promise.all(loginsOf(request).map(async (login) => this.#read(keyOf(login))));
   }
 
-  /** The saved passwords of a request: no text of the service may contain them. */
+  /** No text of the service may contain these passwords. */
   async saved(request: SentInput): Promise<readonly string[]> {
     return (await this.get(request)).filter((password) => password !== undefined);
   }
 
-  /**
-   * All passwords of a request, in the order of its credentials. Throws `noPassword` if one is not
-   * saved.
-   */
+  /** In the order of the request's credentials. Throws `noPassword` if one isn't saved. */
   async require(request: SentInput): Promise<readonly string[]> {
     const passwords = await this.saved(request);
     if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');
     return passwords;
   }
 
-  /** The keys of a request's logins, in the order of its credentials. */
   keysOf(request: SentInput): readonly string[] {
     return loginsOf(request).map(toIndexEntry(request).keyOf);
   }
 
   async save(request: PasswordRequest, login: Login, password: string): Promise<void> {
-    // The index comes first: a password that is not in it could not be deleted.
+    // The index comes first: a password that isn't in it could not be deleted.
     await this.#approve(request, [login]);
     await this.#secrets.store(toIndexEntry(request).keyOf(login), valuePrefix + password);
   }
 
   /**
-   * Records that a user sends passwords with this request, with which later requests from the same
-   * target file are compared, and saves the entered ones.
+   * Records that a user sends passwords with this request, and saves the entered ones. Later
+   * requests from the same target file are compared with it.
    */
   async approve(request: PasswordRequest, entered: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const logins = loginsOf(request);
@@ -159,8 +155,8 @@ export class PasswordStore {
   }
 
   /**
-   * The login's password from a request with other parts, of the same target file and, if possible,
-   * the same workflow.
+   * Finds the login's password from a request with other parts, of the same target file and, if
+   * possible, the same workflow.
    */
   async findEarlier(request: PasswordRequest, { id, role }: Login): Promise<EarlierPassword | undefined> {
     const { keyOf, entry } = toIndexEntry(request);
@@ -196,8 +192,7 @@ export class PasswordStore {
   }
 
   /**
-   * Undefined without an entry, and for one that can't be read: the next start with its password
-   * makes it again.
+   * Undefined without an entry that can be read. The next start with its password writes a new one.
    */
   #entryOf(key: string): IndexEntry | undefined {
     return indexEntrySchema.safeParse(this.#index.get(key)).data;
@@ -213,8 +208,8 @@ export function loginsOf(request: SentInput | undefined): readonly Login[] {
 }
 
 /**
- * What the index has of each login of a request, and its key. The parts, up to megabytes of text,
- * are hashed once.
+ * Returns the index entry of a request's logins, and their keys. The parts, up to megabytes of
+ * text, are hashed once.
  */
 function toIndexEntry({ baseUrl, organizationId, input }: SentInput): {
   readonly entry: Pick<SavedLogin, 'origin' | 'organizationId' | 'parts'>;

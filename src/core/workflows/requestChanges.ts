@@ -2,18 +2,15 @@ import { exactLine } from '../visibleText.ts';
 import type { ApplicationInput } from './blackboxInput.ts';
 
 /**
- * The parts of an input that a saved password depends on: not logins, limits, pairs, or the
- * predecessor.
+ * The parts of an input that a saved password depends on. Logins, limits, pairs, and the
+ * predecessor aren't parts.
  */
 export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';
 
-/** Texts are sorted, so that the input's order does not matter. */
+/** Texts are sorted, so that the input's order doesn't matter. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
-/**
- * The parts whose changes a user reads: everything but credit limits, which the confirmation shows
- * separately.
- */
+/** The parts whose changes a user reads. The confirmation shows credit limits separately. */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
 export interface PartChange<Part extends SentPart = SentPart> {
@@ -38,7 +35,6 @@ function inOrder(texts: readonly (string | undefined)[]): string[] {
   return [...new Set(texts.filter((text) => text !== undefined))].sort();
 }
 
-/** Without credit limits and passwords. */
 export function sentPartsOf(request: {
   readonly input: ApplicationInput;
   readonly language: string;
@@ -54,8 +50,8 @@ export function sentPartsOf(request: {
 }
 
 /**
- * Only parts that differ. Instructions for a crawl count only if `isCrawl`, since nothing else
- * sends them.
+ * Returns only parts that differ. Instructions for a crawl count only if `isCrawl`, since nothing
+ * else sends them.
  */
 export function changesBetween<Part extends SentPart>(
   before: Readonly<Record<Part, readonly string[]>>,
@@ -72,21 +68,20 @@ export function changesBetween<Part extends SentPart>(
     .filter(({ added, removed }) => added.length + removed.length > 0);
 }
 
-/** Limits of changes to one part that are shown in a dialog; the length is in characters. */
+/** Limits of changes to one part in a dialog. The length is in characters. */
 export const maxPartLines = 10;
 export const maxPartLength = 1000;
 
 const contextLength = 40;
 
-/** A text that was added or removed, with some unchanged text around the difference. */
 export interface ChangedLine {
   readonly sign: '+' | '−';
-  /** One line without hidden characters; “…” stands for more unchanged text. */
+  /** One line without hidden characters. “…” stands for more unchanged text. */
   readonly text: string;
   readonly length: number;
 }
 
-/** One line for each text; `isLong` if a dialog has no room for them. */
+/** Returns one line for each text. `isLong` means that a dialog has no room for them. */
 export function changedLines({ added, removed }: Pick<PartChange, 'added' | 'removed'>): {
   readonly lines: readonly ChangedLine[];
   readonly isLong: boolean;
@@ -120,7 +115,7 @@ function editedLines(before: string, after: string): ChangedLine[] {
   return [toLine('+', after), toLine('−', before)];
 }
 
-/** Lengths of the common prefix and suffix, which do not overlap and split no surrogate pair. */
+/** Lengths of the common prefix and suffix, which don't overlap and split no surrogate pair. */
 function commonEnds(a: string, b: string): readonly [start: number, end: number] {
   const shorter = Math.min(a.length, b.length);
   let start = 0;
@@ -132,7 +127,7 @@ function commonEnds(a: string, b: string): readonly [start: number, end: number]
   return [start, end];
 }
 
-/** Whether a cut before the index would split a surrogate pair. */
+/** True if a cut before the index would split a surrogate pair. */
 function isInPair(text: string, index: number): boolean {
   return /[\uDC00-\uDFFF]/.test(text[index] ?? '') && /[\uD800-\uDBFF]/.test(text[index - 1] ?? '');
 }

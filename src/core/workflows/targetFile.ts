@@ -92,17 +92,17 @@ export interface TargetProblem {
 /** A valid file is smaller, even if all its characters are escaped. */
 const maxBytes = 8_000_000;
 /**
- * Characters outside strings, which take most of the time. A valid file has some 10,000, with
- * indentation.
+ * Limits characters outside strings, which take most of the time. A valid file has some 10,000,
+ * with indentation.
  */
 const maxOutsideStrings = 100_000;
-/** A valid file has 5 levels; readers recurse into each. */
+/** A valid file has 5 levels. Parsers recurse into each. */
 const maxDepth = 100;
 const maxProblems = 100;
 
 /**
- * Reads a target file strictly as JSON. Problems are in the order of the text; the last one may say
- * where checking stopped.
+ * Accepts only strict JSON. Problems are in the order of the text. The last one may tell where
+ * checking stopped.
  */
 export function readTargetFile(
   source: string,
@@ -120,7 +120,7 @@ export function readTargetFile(
   if (read.success && repeated.length === 0 && !isCut) return { file: read.data };
   const broken = read.success ? [] : read.error.issues.flatMap((issue) => toProblems(issue, root));
   const problems = [...repeated, ...broken];
-  // What seems to be missing may come after the cut.
+  // A missing member may follow the cut.
   const certain = isCut ? problems.filter(({ kind }) => kind !== 'missing' && kind !== 'atLeast') : problems;
   const sorted = certain.sort((a, b) => a.offset - b.offset);
   const uncheckedFrom = sorted[maxProblems]?.offset ?? (isCut ? end : undefined);
@@ -129,7 +129,7 @@ export function readTargetFile(
   return { problems: [...sorted.slice(0, maxProblems), ...unchecked] };
 }
 
-/** The syntax tree of a text up to `end`, and its first error. */
+/** Parses a text up to `end`, and returns its first error. */
 function toTree(text: string): {
   readonly root: Node | undefined;
   readonly error: ParseError | undefined;
@@ -143,7 +143,9 @@ function toTree(text: string): {
   return { root, error, end };
 }
 
-/** Where a text ends or exceeds the limits, and the brackets that close what is open there. */
+/**
+ * Finds where a text ends or exceeds the limits, and the brackets that close what is open there.
+ */
 function endOfReading(text: string): { readonly end: number; readonly closing: string } {
   const closing: string[] = [];
   let [outside, isInString] = [0, false];
@@ -161,7 +163,7 @@ function endOfReading(text: string): { readonly end: number; readonly closing: s
   return { end: text.length, closing: '' };
 }
 
-/** Which of two members with one name counts depends on the reader. */
+/** It depends on the parser which of two members with one name counts. */
 function repeatedMembers(node: Node): TargetProblem[] {
   const names = new Set<unknown>();
   return (node.children ?? []).flatMap((child) => {
@@ -220,7 +222,6 @@ function problemAt(
   return { ...problem, offset, length };
 }
 
-/** The `input` of a request, without language and passwords (docs/api.md, sections 2.6 to 2.8). */
 export function toInput(
   file: TargetFile,
   workflow: 'blackbox-crawl' | 'blackbox-assessment',
@@ -228,13 +229,16 @@ export function toInput(
   return { ...sharedInput(file), ...(workflow === 'blackbox-crawl' ? file.crawl : file.assessment) };
 }
 
-/** A password may be moved to the secret storage. People write digits without quotes, too. */
+/**
+ * True for a password that may be moved to the secret storage. Users write digits without quotes,
+ * too.
+ */
 function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
 /**
- * Removes passwords from a text; `passwords` is by the position of the login. A text over the
+ * Removes passwords from a text. The keys of `passwords` are positions of logins. A text over the
  * limits is returned unchanged.
  */
 export function takePasswords(text: string): {

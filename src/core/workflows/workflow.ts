@@ -6,7 +6,6 @@ import type { ApplicationInput } from './blackboxInput.ts';
 export const workflowIds = ['whitebox-assessment', 'blackbox-crawl', 'blackbox-assessment'] as const;
 export type WorkflowId = (typeof workflowIds)[number];
 
-/** File name suffix of target files, which runs of live applications start from. */
 export const targetFileSuffix = '.blackbox.json';
 
 /** The parts of a run that its request needs: files of a whitebox run, input of a blackbox run. */
@@ -33,22 +32,21 @@ export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther'
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
 /**
- * What the code needs to know of a workflow: one file of this room has one such value, and
- * `workflows` lists them. The target file of the two blackbox workflows is read by `targetFile`,
- * and its values are those of the request (`blackboxInput`).
+ * A workflow's differences from the others. Each is in its own file, and `workflows` lists them.
+ * `targetFile` parses the target file of the two blackbox workflows, whose values are those of the
+ * request (`blackboxInput`).
  */
 export interface Workflow {
   readonly id: WorkflowId;
-  /** The dispatch body (docs/api.md, sections 2.6 to 2.9). */
   readonly request: z.ZodMiniType;
   /** `passwords` are in the order of the input's credentials. */
   readonly toRequest: (run: RunRequest, passwords: readonly string[]) => unknown;
-  /** File names, by artifact role (docs/api.md, section 2.4). */
+  /** File names by artifact role (docs/api.md, section 2.4). */
   readonly artifacts: Readonly<Record<string, string>>;
   readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
 }
 
-/** Abort code for the scan credit limit (docs/api.md, section 2.5). */
+/** The abort code for the scan credit limit (docs/api.md, section 2.5). */
 export const creditLimitReached = 'credit_limit_reached';
 
 /**
