@@ -97,7 +97,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const branch = new BranchComparison({ findings, filtering, memory, calls, log });
   const display = { filtering, branch, displayed: new DisplayedFindings(findings) };
 
-  // Documents and views come before the commands on them.
+  // Screens show these stores, and commands act on them.
   const stores = { runs, notes, accounts, passwords, tracker, triage, findings };
   const preparation = createPreparation(memory, secretWorkerFile, calls);
   const services = { ...basics, ...workers, ...stores, ...display, ...preparation };

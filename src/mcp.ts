@@ -84,7 +84,7 @@ function withShortError(response: JSONRPCErrorResponse): JSONRPCErrorResponse {
   return { ...response, error: { ...error, message: visibleToAgents(clip(error.message, 200)) } };
 }
 
-/** Language model tools need the prefix among those of all extensions. */
+/** Only language model tools, whose names all extensions share, need the prefix. */
 function toMcp(text: string): string {
   return text.replaceAll('whitebox_', '');
 }

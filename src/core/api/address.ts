@@ -7,8 +7,8 @@ import { AssessmentError } from '../errors.ts';
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
 /**
- * Link-local addresses, and those at which Alibaba, Azure, Oracle, Amazon, and Google give a
- * machine its credentials.
+ * These are link-local, and those at which Alibaba, Azure, Oracle, Amazon, and Google give
+ * credentials.
  */
 const thisNetwork = networks(
   '169.254.0.0/16',
@@ -48,7 +48,6 @@ export function toPresignedUrl(text: string, serviceUrl: string): URL {
   return url;
 }
 
-/** Undefined if the presigned URL has the service's host. */
 export function foreignHost(text: string, serviceUrl: string): string | undefined {
   const url = URL.parse(text);
   return url?.hostname === new URL(serviceUrl).hostname ? undefined : url?.host;

@@ -216,7 +216,7 @@ export class AssessmentClient {
     });
   }
 
-  /** The line of a failure has what the service's provider needs, without token and query. */
+  /** A failure's line has what the service's provider needs, without token and query. */
   async #logged<T>(method: string, path: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();
@@ -239,7 +239,6 @@ function factsOf({ message, data: { status, requestId } }: AssessmentError): str
   return `${http}${message}${requestId === undefined ? '' : `, request ID ${requestId}`}`;
 }
 
-/** Adds facts to the error of a call, or only to an error of this kind. */
 async function adding<T>(facts: ErrorData, call: Promise<T>, kind?: ErrorKind): Promise<T> {
   try {
     return await call;

@@ -45,7 +45,6 @@ export function toToken(text: string): string {
   return token;
 }
 
-/** The token command's run in progress, by the key of its token. */
 export type Renewals = Map<string, Promise<string>>;
 
 /**
@@ -136,9 +135,7 @@ function exitDetail(error: unknown): string | undefined {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
-/**
- * Replaces the given secrets, the text after `Bearer`, and the query of every URL, in linear time.
- */
+/** Replaces the given secrets, the text after `Bearer`, and the query of URLs, in linear time. */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   // One pass replaces all, the longest first, because a secret may begin with another one.

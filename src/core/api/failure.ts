@@ -24,7 +24,6 @@ export async function replyFailure(
   const text = body ?? (await readStart(response));
   const hidden = [...secretsOf(url), ...secrets];
   const page = isPage(text, headers['content-type']);
-  // The service's clock counts for a date in Retry-After.
   const serviceNow = parseHttpDate(headers.date ?? '') ?? clock.now();
   const retryAfterMs = parseRetryAfter(headers['retry-after'], serviceNow);
   return new AssessmentError(kindOf(status, page, sender), {
@@ -48,9 +47,7 @@ function secretsOf(url: URL): string[] {
   return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
-/**
- * The status decides. A page only tells who sent it: `intercepted` if it may replace the response.
- */
+/** A page only tells who sent the reply: `intercepted` if it may replace the response. */
 function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status < 300) return isPage ? 'intercepted' : 'badResponse';
   if (status < 400) return 'redirected';
@@ -84,7 +81,6 @@ function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   }
 }
 
-/** The machine lacks descriptors or memory for another file or socket. */
 const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
 export function isExhausted(code: string | undefined): boolean {

@@ -142,10 +142,7 @@ export async function putFile(
   }
 }
 
-/**
- * Replaces the file once all bytes have arrived. Throws `tooLarge` beyond `maxBytes`. Returns the
- * length.
- */
+/** Throws `tooLarge` beyond `maxBytes`. Returns the length. */
 export async function getFile(
   url: URL,
   path: string,
@@ -177,7 +174,6 @@ export async function getFile(
   }
 }
 
-/** Throws `timeout` for a body that is too slow. Returns its length. */
 async function save(
   response: http.IncomingMessage,
   url: URL,
@@ -217,9 +213,7 @@ export interface HashedFile {
 /** Larger chunks are no faster; smaller ones take more processor time. */
 const chunkBytes = 512 << 10;
 
-/**
- * Throws `lengthChanged` unless the open file has the bytes that were hashed. Returns its stamp.
- */
+/** Throws `lengthChanged` if the content differs from the hashed one. Returns the file's stamp. */
 async function checkHashed(
   source: FileHandle,
   { bytes, sha256, fileStamp }: HashedFile,
@@ -242,9 +236,7 @@ async function checkHashed(
   return currentStamp;
 }
 
-/**
- * Reads one chunk ahead. If the stamp has changed, throws `lengthChanged` before the last chunk.
- */
+/** Throws `lengthChanged` before the last chunk if the stamp has changed. */
 async function sendUnchanged(
   source: FileHandle,
   { bytes, fileStamp }: { readonly bytes: number; readonly fileStamp: string },

@@ -48,7 +48,6 @@ export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): strin
 
 const compressed = 'Content-Encoding: ';
 
-/** Accepts the result of `bodyText` and the `detail` of an error. */
 export function compressionOf(text: string): string | undefined {
   return /^Content-Encoding: (.+)$/.exec(text)?.[1];
 }
@@ -82,7 +81,6 @@ const maxLength = 500;
 /** Less than `maxStartBytes`, so that a body that was cut off there is cut off here, too. */
 const maxReadLength = 16 * 1024;
 
-/** Finds the message in an error body of any form, as `excerptOf` returns it. */
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
   const message = excerptOf(fromJson(body) ?? fromMarkup(body, secrets), secrets);
   return message === '' ? undefined : message;
@@ -91,7 +89,6 @@ export function serviceMessage(body: string, secrets: readonly string[]): string
 const idHeader = /(?:request|correlation)-?id$|^cf-ray$/;
 const idInBody = /\brequest[_-]?id["']?\s?[:>=]\s?["']?([\w.:/+=-]{1,100})/i;
 
-/** The request ID in a header or in the body of an error, as `excerptOf` returns it. */
 export function requestIdIn(headers: http.IncomingHttpHeaders, body: string, secrets: readonly string[]) {
   const named = Object.entries(headers).find(([name]) => idHeader.test(name));
   const id = named?.[1] ?? idInBody.exec(body)?.[1];
@@ -117,7 +114,6 @@ export function redactedJson(value: unknown, secrets: readonly string[]): unknow
   }
 }
 
-/** JSON that is nested too deeply can be parsed but not written. */
 function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -126,7 +122,7 @@ function toJson(value: unknown): string {
   }
 }
 
-/** Redacts the start of a text. Drops its end if half a secret may be there. */
+/** Drops the end if half a secret may be there. */
 function startOf(text: string, secrets: readonly string[]): string {
   const start = redact(text.slice(0, maxReadLength), secrets);
   // An encoded character takes up to nine characters.
@@ -142,7 +138,6 @@ function fromJson(body: string): string | undefined {
   }
 }
 
-/** Joins all members if no known one has a message. */
 export function messageIn(value: unknown): string {
   const root = record(value);
   const error = record(root['error']);
@@ -175,7 +170,7 @@ function membersOf(value: unknown, depth = 0): string {
 const reasons = ['Message', 'Details', 'AuthenticationErrorDetail'];
 const references = ['HeaderName', 'HeadersNotSigned', 'QueryParameterName'];
 
-/** Returns the title of HTML, the reasons in XML of object storage, or else all text. */
+/** Prefers the title of HTML, then the reasons in XML of object storage, to all text. */
 function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = element('title', body);
   if (title !== undefined) return title;

@@ -8,13 +8,11 @@ export interface RetryPolicy {
   readonly isNeverAborted?: boolean;
 }
 
-/** These calls may arrive twice without harm. */
 export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
 /** A second arrival of these calls only takes storage. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
-/** These callers have a retry schedule. */
 export const once: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;

@@ -12,7 +12,7 @@ export type Language = z.infer<typeof languageSchema>;
 export const archiveTypeSchema = z.enum(['tar_gz', 'zip']);
 export type ArchiveType = z.infer<typeof archiveTypeSchema>;
 
-// Schemas of requests and responses (docs/api.md, sections 4.1 and 4.2) follow.
+// See docs/api.md, sections 4.1 and 4.2, for these requests and responses.
 
 export const getUploadUrlRequestSchema = z.strictObject({ content_length: z.int().check(z.minimum(1)) });
 

@@ -92,12 +92,10 @@ class Exchange {
     } finally {
       for (const timer of [this.#silence, ...this.#timers]) clearTimeout(timer);
       this.#stop.abort(new Error('the request is over'));
-      // Then the caller may reuse or close the source of the body.
       await this.#sending?.catch(() => undefined);
     }
   }
 
-  /** Resolves at the head of the response. */
   async #response(): Promise<http.IncomingMessage> {
     const { url, method, body, expectsContinue, idleMs, totalMs } = this.#request;
     const outgoing = this.#outgoing;
@@ -189,7 +187,6 @@ class Exchange {
   }
 }
 
-/** Throws `badResponse` beyond `maxBytes`. */
 export async function readAll(
   response: http.IncomingMessage,
   maxBytes: number,

@@ -22,11 +22,10 @@ export interface StartOptions {
   readonly onUploading?: OnBytes | undefined;
 }
 
-/** The editor's entry to runs. One window at a time drives a run to its end. */
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #window: DrivingWindow;
-  /** Fires once, in one window, with each run that has ended or waits for a user. */
+  /** Fires once, in one window, when a run has ended or waits for a user. */
   readonly onDidEnd: Event<Run>;
   readonly onDidFailToSave: Event<NotSaved>;
   readonly #notSaved: Emitter<NotSaved>;
@@ -40,7 +39,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToSave = this.#notSaved.event;
   }
 
-  /** The wall clock's time, ms. Undefined if another window drives the run. */
+  /** In ms. Undefined if another window drives the run. */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -112,7 +111,6 @@ export class RunTracker implements Disposable {
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);
-      // A user who canceled doesn't wait for the removal of uploads.
       if (run.state !== 'cancelled') await driven;
       return this.#deps.store.get(run.id) ?? run;
     } catch (error) {
@@ -121,7 +119,7 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Throws if the service doesn't know the run. Doesn't ask about a run that is listed already. */
+  /** Throws if the service doesn't know the run. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -143,7 +141,7 @@ export class RunTracker implements Disposable {
     return this.#deps.store.has(id) ? this.#deps.store.newId() : id;
   }
 
-  /** Asks the service to end a run, which stays `cancelling` until the service reports EXITED. */
+  /** The run stays `cancelling` until the service reports EXITED. */
   async cancel(id: string): Promise<void> {
     const run = this.#require(id);
     if (run.state !== 'running') return;
@@ -165,7 +163,7 @@ export class RunTracker implements Disposable {
     if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
       throw new AssessmentError('runIdTaken');
     const intendedAt = run.state === 'unknown' ? run.intendedAt : undefined;
-    // While the start request is sent again, the run that it starts is the one to watch.
+    // Refused while the start request is sent again: that run must be watched.
     const given =
       intendedAt === undefined
         ? undefined
@@ -203,7 +201,6 @@ export class RunTracker implements Disposable {
     await this.#window.driveOn(id);
   }
 
-  /** An empty label removes the user's name of the run. */
   async rename(id: string, label: string): Promise<void> {
     await this.#deps.store.apply(id, { type: 'renamed', label, at: this.#deps.clock.now() });
   }
@@ -239,7 +236,6 @@ export class RunTracker implements Disposable {
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;
-    // Another window may have advanced the run since the user saw it.
     const run = await store.refresh(id);
     if (run === undefined) return undefined;
     if (isLive(run) || run.state === 'dispatching') throw new AssessmentError('changedMeanwhile');

@@ -11,7 +11,6 @@ export interface Omission {
   readonly code?: string;
 }
 
-/** A regular file, opened without following a link. */
 export interface SourceFile {
   readonly fd: number;
   readonly stat: Stats;
@@ -53,8 +52,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {
-    // These are undefined on Windows, which `
-    // ` takes for 0. There the check below finds links, and no FIFO blocks.
+    // On Windows the last two flags are undefined, which counts as 0. There the check below finds
+    // links, and no FIFO blocks.
     fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
@@ -104,7 +103,6 @@ export function readAt(fd: number, bytes: number, position: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** True if the file has the size and time that it had when it was opened. */
 export function isUnchanged({ fd, stat }: SourceFile): boolean {
   const current = fstatSync(fd);
   return current.size === stat.size && current.mtimeMs === stat.mtimeMs;

@@ -6,7 +6,6 @@ import type { SelectedFile } from './select/selection.ts';
 
 interface FileTask {
   readonly id: number;
-  /** The index of its first file among all files. */
   readonly first: number;
   readonly files: readonly SelectedFile[];
   /** The size at the selection. */

@@ -12,8 +12,8 @@ const newerSchema = z.object({
   createdAt: z.catch(z.optional(z.number()), undefined),
 });
 /**
- * A run that this version can't read: its journal is damaged, or of a later version. It is shown
- * and never changed.
+ * This version can't read the run: its journal is damaged, or of a later version. It is never
+ * changed.
  */
 export interface UnreadRun {
   readonly state: 'newer' | 'unreadable';
@@ -43,7 +43,6 @@ export function parseJournal(text: string): Row | undefined {
   const isOurs = version <= journalVersion && workflowSchema.safeParse(workflow).success;
   return isOurs && !run.error.issues.every(isUnknownValue) ? undefined : { state: 'newer', id, createdAt };
 
-  /** A state, language, or type may be one that only a later version knows. */
   function isUnknownValue({ code, path }: z.core.$ZodIssue): boolean {
     if (code !== 'invalid_value' && code !== 'invalid_union') return false;
     const step = (at: unknown, key: PropertyKey): unknown =>

@@ -26,11 +26,10 @@ interface Sighting {
   readonly lookedAt: number;
 }
 
-/** Sightings by the window's clock and by the path of the lease file. */
 const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /**
- * The right to start or to drive a run. One window at a time holds it. It renews itself until it is
+ * One window at a time may start or drive a run: the holder. A lease renews itself until it is
  * released.
  */
 export interface Lease {
@@ -71,7 +70,6 @@ export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease 
   const file = join(folder, nameOf(number));
   const isCreated = await createExclusive(file, JSON.stringify({ pid: process.pid, host: hostname() }));
   if (!isCreated) return undefined;
-  // A slow holder may have renewed meanwhile. Then it keeps the lease.
   const isTaken = !(await isHeld(heldFile, clock)) && (await isRenewed(file, number, clock));
   if (!isTaken) {
     await rm(file, { force: true }).catch(() => setTime(file, releasedMs));
@@ -132,7 +130,6 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
   };
 }
 
-/** False if another window has a newer file. */
 async function isRenewed(file: string, number: number, clock: Clock): Promise<boolean> {
   return (await setTime(file, clock.now())) && (await newest(dirname(file))) === number;
 }

@@ -10,7 +10,7 @@ const retryMs = 10;
  */
 const staleMs = 10_000;
 
-/** This process's calls for each lock, in order: they take no turns on the disk. */
+/** Calls of this process for the same lock queue here instead of on the disk. */
 const queues = new Map<string, Promise<unknown>>();
 
 class LostLock extends Error {}

@@ -31,7 +31,6 @@ export class RunNotes {
     this.#write(run.runId, { ...toNote(run), intendedAt });
   }
 
-  /** The service's ID of a run that was accepted, while its journal doesn't say so. */
   runIdFor(run: Run): string | undefined {
     if (run.state !== 'dispatching' && run.state !== 'unknown') return undefined;
     return this.#all().find(({ id, intendedAt }) => id === run.id && intendedAt === run.intendedAt)?.runId;

@@ -21,16 +21,13 @@ import { isRead, newestFirst, parseJournal, type Row, runFolders, type UnreadRun
 
 interface Known {
   readonly row: Row;
-  /** The version of the journal file that was last read or written here. */
   readonly fileStamp?: string | undefined;
 }
 
 /** Windows hides a file for a moment while a program replaces it. */
 const secondLookMs = 20;
 
-/**
- * The runs on disk, one folder each, with their latest states in memory. Lists are newest first.
- */
+/** Lists are newest first. */
 export class RunStore {
   readonly #root: string;
   readonly #clock: Clock;
@@ -91,13 +88,13 @@ export class RunStore {
     return this.#problem;
   }
 
-  /** Throws `storage` with the system's code if the folder of the runs can't be written. */
+  /** Throws `storage`. */
   async requireWritable(): Promise<void> {
     await this.#checkFolder();
     if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
   }
 
-  /** Reads new journals, and changed ones of open runs. Sets damaged journals aside. */
+  /** Sets damaged journals aside. */
   async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
     // If no window can write, nothing changes after the first read.

@@ -21,13 +21,11 @@ export class Drive {
   readonly #delays: Delays;
   readonly #stop = new AbortController();
   #underWay: Next['step'] | undefined;
-  /** Wakers that asked for a poll since the step in progress began. */
   readonly #waiting: Waker[] = [];
   /** The last failure. The same one may recur for days, and only the first is a warning. */
   #failure = '';
   /** Resolves `#untilWoken`. Defined only while the loop is idle. */
   #onWoken: (() => void) | undefined;
-  /** True once the run needs nothing more from this window. Only the drive sets it. */
   hasEnded = false;
   #idleWaiters: (() => void)[] = [];
 
@@ -41,7 +39,7 @@ export class Drive {
     this.ended = this.#drive();
   }
 
-  /** True while a step is in progress that may take long. */
+  /** A poll is never long. */
   get isBusy(): boolean {
     return this.#underWay !== undefined && this.#underWay !== 'poll';
   }
@@ -73,7 +71,6 @@ export class Drive {
     void this.#lease.release();
   }
 
-  /** Resolves once no step is ready. */
   async whenIdle(): Promise<void> {
     if (this.#onWoken === undefined && !this.hasEnded)
       await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));

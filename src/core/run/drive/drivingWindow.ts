@@ -33,9 +33,7 @@ export class DrivingWindow {
   readonly #stop = new AbortController();
   readonly #following: Disposable;
   #isBeating = false;
-  /** The value is of the monotonic clock. */
   #cleanedAt = -Infinity;
-  /** The runs whose findings this window has tried to compute again. */
   readonly #tried = new Set<string>();
   /**
    * True while the workbench doesn't answer: its window is gone, but the extension host still runs.
@@ -60,14 +58,14 @@ export class DrivingWindow {
     return drive?.hasEnded === true ? undefined : drive;
   }
 
-  /** Reads the journals and drives the runs that need something. Resolves once no step is ready. */
+  /** Resolves once no step is ready. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
     const drives = await this.#takeOverAll();
     await Promise.all([this.#cleanUp(), ...drives.map((drive) => drive.whenIdle())]);
   }
 
-  /** Resumes, and polls the runs of this window whose last poll failed. */
+  /** Polls also the runs of this window whose last poll failed. */
   async focused(): Promise<void> {
     await Promise.all([this.#wake([...this.#drives.values()], 'focus'), this.resume()]);
   }
@@ -98,7 +96,6 @@ export class DrivingWindow {
     );
   }
 
-  /** The window must hold the lease. */
   drive(id: string, lease: Lease): Drive {
     const drive = new Drive(id, lease, this.#deps, this.#ended);
     this.#drives.set(id, drive);
@@ -150,14 +147,14 @@ export class DrivingWindow {
     await drive?.ended;
   }
 
-  /** Performs the steps that an event has made necessary. Resolves once no step is ready. */
+  /** Resolves once no step is ready. */
   async driveOn(id: string): Promise<void> {
     const drive = await this.#take(id);
     drive?.recheck();
     await drive?.whenIdle();
   }
 
-  /** Gives all leases back, so that another window can take over at once. */
+  /** Another window can then take over at once. */
   stop(): void {
     this.#following.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
@@ -234,7 +231,6 @@ export class DrivingWindow {
     return this.#inTurn(id, async () => this.driveOf(id) ?? this.#takeOver(id));
   }
 
-  /** A failure with one run doesn't stop the others. */
   async #takeOver(id: string): Promise<Drive | undefined> {
     const { store, clock, log } = this.#deps;
     let lease: Lease | undefined;
@@ -260,7 +256,6 @@ export class DrivingWindow {
     return this.#drives.size > 0 || this.#deps.store.all().some(this.#needsWork);
   }
 
-  /** An idle window has no timer. */
   #beat(): void {
     if (this.#isBeating || this.#stop.signal.aborted || !this.#isBeatNeeded) return;
     this.#isBeating = true;
@@ -305,7 +300,6 @@ export class DrivingWindow {
   }
 }
 
-/** The function returns true if the clocks have jumped since its last call. */
 function watchClocks(clock: Clock): () => boolean {
   let [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => {

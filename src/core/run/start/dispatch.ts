@@ -63,7 +63,6 @@ export async function dispatch(
   }
 }
 
-/** Throws `busyElsewhere` if another window has advanced the run while the dispatch waited. */
 async function requireIntent(
   { id, intendedAt }: RunIn<'dispatching'>,
   lease: Lease,

@@ -28,10 +28,7 @@ export function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): Ab
   return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
 }
 
-/**
- * Makes the archives and manifests of a run in its own folder, under its lease. A failure leaves
- * nothing. The next window that starts removes what a dead process leaves.
- */
+/** A failure leaves nothing. The next window that starts removes what a dead process leaves. */
 export async function packRun(assessment: Assessment, deps: StartDeps): Promise<PackedRun> {
   const { store, clock, log } = deps;
   const id = store.newId();

@@ -21,7 +21,6 @@ export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Prom
   signal.throwIfAborted();
   // From here on, another window ends the run if this one can't.
   await store.create(run);
-  // Stops the upload if the run was ended or removed elsewhere.
   const following = store.onDidChange(() => {
     if (store.get(id)?.state !== 'preparing') moved.abort(new AssessmentError('busyElsewhere'));
   });
@@ -51,7 +50,6 @@ async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDep
   return saveOutcome(intended, await dispatch(intended, lease, deps), deps);
 }
 
-/** Retries until the disk accepts the outcome. */
 async function saveOutcome(
   intended: RunIn<'dispatching'>,
   outcome: RunEvent,
@@ -80,7 +78,7 @@ async function saveOutcome(
   }
 }
 
-/** A cancellation or a failure ends the run. If this window closes, the next one ends it. */
+/** If this window closes, the next one ends the run. */
 async function endUnsent(
   id: string,
   lease: Lease,

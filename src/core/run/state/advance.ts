@@ -23,7 +23,6 @@ export type RunEvent = { readonly at: number } & (
     }
   | { readonly type: 'confirmed'; readonly target: number }
   | { readonly type: 'dispatchIntended' }
-  /** `runId` is of the response to that start request, or a user found it. */
   | { readonly type: 'dispatched'; readonly intendedAt: number; readonly runId: string }
   | { readonly type: 'dispatchStopped'; readonly intendedAt: number; readonly by: 'user' | 'windowClose' }
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
@@ -38,7 +37,6 @@ export type RunEvent = { readonly at: number } & (
       readonly exit?: Exit | undefined;
       readonly withoutOutcomeMs?: number;
     }
-  /** The service may have asked to wait until `retryAt`. */
   | { readonly type: 'stepFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
   /** A cancellation request. `answer` is absent until the service has responded. */
   | {
@@ -46,7 +44,6 @@ export type RunEvent = { readonly at: number } & (
       readonly sentAt: number;
       readonly answer?: 'accepted' | 'refused' | undefined;
     }
-  /** The artifact is saved here, or lost with its failure. */
   | { readonly type: 'artifactDownloaded'; readonly artifact: Artifact }
   | { readonly type: 'collected'; readonly lacksRecord?: boolean }
   | { readonly type: 'recordSaved' }
@@ -152,7 +149,7 @@ function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run
   return { ...shared(run), noticeDue: false, runId, state: 'running', dispatchedAt: intendedAt };
 }
 
-/** This dispatch wasn't sent, but an earlier lost one may have been accepted. */
+/** An earlier lost dispatch may have been accepted. */
 function dispatchStopped(run: RunIn<'dispatching'>, { by }: EventOf<'dispatchStopped'>, at: number): Run {
   if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
   return by === 'user' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
@@ -162,7 +159,7 @@ function dispatchLost(run: RunIn<'dispatching'>, reason: Failure): Run {
   return { ...shared(run), state: 'unknown', intendedAt: run.intendedAt, reason, noticeDue: true };
 }
 
-/** An interrupted upload has failed, but an interrupted dispatch may have been accepted. */
+/** An interrupted dispatch may have been accepted. */
 function takenOver(run: Run, at: number): Run {
   if (run.state === 'dispatching') return dispatchLost(run, { kind: 'interrupted' });
   return run.state === 'preparing' ? toFailed(run, { kind: 'interrupted' }, at) : run;
@@ -175,7 +172,6 @@ function failed(run: Run, failure: Failure, at: number): Run {
   return run.state === 'preparing' || run.state === 'dispatching' ? toFailed(run, failure, at) : run;
 }
 
-/** Without an outcome, the run ends after `maxWithoutOutcomeMs`. */
 function answered(
   run: RunIn<'running' | 'cancelling'>,
   { status, exit, withoutOutcomeMs = 0 }: EventOf<'answered'>,
@@ -214,7 +210,6 @@ function collected(run: RunIn<'collecting'>, at: number): Run {
   return { ...end, state: run.cancelAskedAt === undefined ? 'aborted' : 'cancelled' };
 }
 
-/** A run that has exited keeps its exit, without the artifacts that could not be downloaded. */
 function unwatched(run: LiveRun, at: number): Run {
   if (!mayStopWatching(run, at)) return run;
   const { runId, dispatchedAt } = run;
@@ -229,7 +224,6 @@ function unwatched(run: LiveRun, at: number): Run {
  * A refusal undoes only the cancellation that it answers: an earlier one may have been accepted.
  */
 function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Run {
-  // The run ended by itself while the cancellation was in progress.
   if (run.state === 'collecting' && answer === 'refused' && run.cancelAskedAt === sentAt)
     return { ...run, cancelAskedAt: undefined };
   if (run.state !== 'running') return run;

@@ -16,7 +16,7 @@ const maxJitter = 0.08;
  * run ends without a result.
  */
 const maxWithoutOutcomeMs = 6 * 60_000;
-/** The shortest time between two polls, unless the user asks for one. */
+/** An early poll comes at least this long after the last one, unless a user asks for it. */
 const minGapMs = 60_000;
 /** The waits after a refused token. They end, because a gateway now and then refuses a good one. */
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
@@ -61,7 +61,6 @@ export class Delays {
 
   isOver({ step, run }: Next): boolean {
     const isRefused = isLive(run) && run.trouble !== undefined && lacksToken(run.trouble);
-    // Another window has had a response since.
     if (this.#isRefused && !isRefused) this.#dueAt.delete(step);
     this.#isRefused = isRefused;
     const isOfService = isCheck(step) || step === 'removeUploads';
@@ -119,7 +118,6 @@ export class Delays {
     );
   }
 
-  /** The failure may also be of the disk. */
   failed({ step, run }: Next, { kind, data: { retryAfterMs: waitMs = 0, detail } }: AssessmentError): void {
     this.#isRefused = false;
     if (waitMs > 0) this.#pauseUntil(this.#clock.now() + waitMs);

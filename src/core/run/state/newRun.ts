@@ -49,7 +49,6 @@ export const noteSchema = z.object({
 /** Enough to track an accepted run if its folder is lost. Contains no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
-/** `packed` has one entry for each target, if the run has archives. */
 export function newRun(
   { id, now }: RunIdentity,
   { targets, webhookEndpointIds, ...plan }: Assessment,
@@ -79,7 +78,6 @@ export function newRun(
   };
 }
 
-/** A run of the service that was started elsewhere, or whose journal was lost. */
 export function trackedRun({ id, now }: RunIdentity, note: RunNote): RunIn<'running'> {
   const { workflow, baseUrl, organizationId, language, runId, dispatchedAt = now, targets } = note;
   return {

@@ -30,7 +30,6 @@ export const dayMs = 24 * 60 * 60 * 1000;
 export const retentionMs = 30 * dayMs;
 
 const troubleSchema = z.extend(failureSchema, {
-  /** When polls or downloads began to fail. */
   firstSeen: time,
   /** When the service first denied the run since its last good response. */
   deniedSince: z.optional(time),
@@ -74,7 +73,6 @@ const exitSchema = looseObject({
   artifacts: z.array(identifierSchema),
   roles: z.optional(z.array(looseObject({ name: identifierSchema, role: z.string() }))),
 });
-/** How a run ended, in the service's words (docs/api.md, section 2.5). */
 export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({
@@ -181,7 +179,6 @@ export const runSchema = z.discriminatedUnion('state', [
     runId: identifierSchema,
     dispatchedAt: time,
     exit: exitSchema,
-    /** When it was first seen to have ended. */
     exitedAt: time,
     ranAt: z.optional(time),
     cancelAskedAt: z.optional(time),
@@ -243,7 +240,6 @@ export function isLive(run: Run): run is LiveRun {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
 
-/** Undefined until the service is known to have accepted the run. */
 export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }

@@ -28,7 +28,6 @@ export function needsDecision(run: Run, now: number): boolean {
   return needsUser(run) || mayStopWatching(run, now);
 }
 
-/** Shorter trouble mostly ends by itself. */
 export function isTroubleWarning(run: Run, now: number): boolean {
   const firstSeen = isLive(run) ? run.trouble?.firstSeen : undefined;
   return needsDecision(run, now) || (firstSeen !== undefined && now - firstSeen >= calmMs);

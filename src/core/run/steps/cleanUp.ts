@@ -63,7 +63,7 @@ async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too ea
   });
 }
 
-/** Removes the archives earlier than a folder with a damaged journal. */
+/** Removes archives earlier than the folder of a damaged journal. */
 async function cleanStray(folder: string, before: number, deps: RunDeps): Promise<void> {
   const names = await readdir(folder);
   const ageMs = async (name: string): Promise<number> => before - (await stat(join(folder, name))).mtimeMs;
@@ -91,7 +91,6 @@ function isJournal(name: string): boolean {
   return name.startsWith('run.json') && !name.endsWith('.tmp');
 }
 
-/** A failure with one folder, such as one that another window removes, doesn't stop the others. */
 async function logged(what: string, { log }: LeaseDeps, act: () => Promise<void>): Promise<void> {
   await act().catch((error: unknown) => {
     log.warn(`${basename(what)} could not be cleaned up: ${String(error)}`);

@@ -58,9 +58,8 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps
 }
 
 /**
- * Downloads every artifact again into files with new names. Then the journal switches to all of
- * them at once. A cancellation or failure changes nothing. An artifact that isn't here and is
- * denied keeps its failure.
+ * Gives the files new names. Then the journal switches to all of them at once. A cancellation or
+ * failure changes nothing. An artifact that isn't here and is denied keeps its failure.
  */
 export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: AbortSignal): Promise<Run> {
   const { store, clock } = deps;
@@ -86,7 +85,7 @@ export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: 
   }
 }
 
-/** Removes the files that the journal doesn't name. The daily cleanup removes what is left. */
+/** The daily cleanup removes what is left. */
 async function removeReplaced(
   id: string,
   artifacts: readonly Artifact[],
@@ -127,7 +126,7 @@ async function downloadArtifact(
 
 type RunWithExit = RunWithResults | RunIn<'collecting'>;
 
-/** docs/api.md, section 2.4, names these files. */
+/** docs/api.md, section 2.4, lists the roles. */
 function fileOf({ workflow, exit }: RunWithExit, name: string): string {
   const role = roleOf(artifactIn(exit, name));
   const knownFile = new Map(Object.entries(workflows[workflow].artifacts)).get(role);
@@ -152,7 +151,6 @@ function isLost(error: AssessmentError, name: string, exitedAt: number, deps: St
   return false;
 }
 
-/** These failures stop all downloads. */
 function waitsForUser({ kind }: AssessmentError): boolean {
   return ['unauthorized', 'notSignedIn', 'tokenCommand', 'diskFull', 'storage'].includes(kind);
 }

@@ -8,17 +8,15 @@ import type { RunDeps, StepDeps } from './step.ts';
 
 const maxWorkOutMs = 60_000;
 
-/** The run ends even if its findings can't be computed. */
 export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
   const collected = { type: 'collected', at: deps.clock.now() } as const;
   // The meaning of findings depends on how the run ends.
   const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps, deps.signal);
-  // The next window computes them.
   deps.signal.throwIfAborted();
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/** Undefined if the findings of an ended run could not be computed. A later window tries again. */
+/** Undefined if the findings could not be computed. A later window tries again. */
 export async function saveRecord(
   run: Run,
   { clock, log, saveResult }: RunDeps,
@@ -45,7 +43,6 @@ export async function saveRecord(
 export async function announce(run: Run, deps: StepDeps): Promise<undefined> {
   const { store, askWorkbench, clock, signal, ended, firstSeen } = deps;
   await answerOf(Promise.resolve(askWorkbench?.()), 'VS Code', { clock });
-  // Another window may drive the run by now.
   signal.throwIfAborted();
   try {
     const noted = await store.applyIfDue(run.id, { type: 'endNotified', at: clock.now() });

@@ -51,7 +51,6 @@ export async function removeFile(
   throw (believed === 'reserved' ? deleted : cancelled) ?? new AssessmentError('unexpected');
 }
 
-/** Throws any error that isn't the service's. */
 async function failureOf(call: Promise<unknown>): Promise<AssessmentError | undefined> {
   try {
     await call;

@@ -23,7 +23,6 @@ export interface PackOrder {
 
 const maxUnacknowledged = 4;
 
-/** Packs no faster than the writer takes the segments. */
 function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart): void {
   let unacknowledged = 0;
   let resume: (() => void) | undefined;
@@ -54,7 +53,6 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart
   });
 }
 
-/** The transferred buffer must have no other content. */
 function transferable(data: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = data;
   if (buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength) {

@@ -80,7 +80,6 @@ export type PackMessage =
       readonly packed: Uint8Array<ArrayBuffer>;
     } & Segment)
   | { readonly kind: 'checkpoint'; readonly task: number }
-  /** The file changed while it was read, so its part is dropped. */
   | { readonly kind: 'undo'; readonly task: number }
   | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
 
@@ -89,7 +88,6 @@ const sliceBytes = 1 << 20;
 /** A deflate stream can refer so far back. */
 export const windowBytes = 32 << 10;
 
-/** `send` resolves once another message may be sent. */
 export async function packTask(
   task: PackTask,
   root: string,
@@ -220,7 +218,6 @@ export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer
   return records;
 }
 
-/** Entries are made during the iteration. */
 export class Manifest implements Iterable<ManifestEntry> {
   readonly #files: readonly Pick<SelectedFile, 'path'>[];
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];

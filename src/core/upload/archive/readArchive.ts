@@ -12,10 +12,7 @@ interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/**
- * Yields the wanted files of one of our archives, in its order. Throws `storage` for a damaged or
- * missing archive.
- */
+/** Keeps the archive's order. Throws `storage` for a damaged or missing archive. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,
@@ -55,7 +52,6 @@ async function* readZip(
   }
 }
 
-/** Reads what `tarSegments` writes: regular files, with long names and sizes in a PAX header. */
 async function* readTarGz(
   file: string,
   wanted: ReadonlySet<string>,
@@ -122,7 +118,6 @@ function textAt(header: Buffer, start: number, length: number): string {
   return text;
 }
 
-/** Each record is `<length> <key>=<value>\n`. */
 function paxRecords(content: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let start = 0; start < content.length;) {

@@ -83,7 +83,6 @@ function tarPadding(bytes: number): Buffer {
   return Buffer.alloc((block - (bytes % block)) % block);
 }
 
-/** Undefined if the name doesn't fit into the two name fields of a header. */
 function splitName(path: string): { prefix: string; name: string } | undefined {
   if (path.length <= 100) return { prefix: '', name: path };
   const slash = path.indexOf('/', path.length - 101);
@@ -128,10 +127,8 @@ function ustar(
   return header;
 }
 
-/** The header of a gzip member has no name and time here, and an unknown system. */
 export const tarGzStart: Uint8Array = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
 
-/** The arguments are of all segments, uncompressed. */
 export function tarGzEnd(crc: number, rawBytes: number): Buffer {
   const raw = Buffer.alloc(2 * block);
   const data = deflateRawSync(raw, { level: tarLevel, finishFlush: constants.Z_SYNC_FLUSH });

@@ -123,7 +123,6 @@ export function zipSegments(): SegmentBuilder {
 
 export function localHeader(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
-  // A zip64 entry is streamed, so its sizes follow.
   const extra = entry.zip64 ? sizesExtra([0, 0]) : Buffer.alloc(0);
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -162,7 +161,6 @@ export function centralRecord(entry: ZipEntry): Buffer {
   return Buffer.concat([record, name, extra]);
 }
 
-/** Writes the fields of both headers, from "version needed" to "uncompressed size". */
 function writeCommon(header: Buffer, at: number, entry: ZipEntry, sizesKnown: boolean): void {
   header.writeUInt16LE(entry.zip64 ? 45 : 20, at);
   header.writeUInt16LE(utf8Name | (entry.streamed ? sizesFollow : 0), at + 2);
@@ -212,7 +210,6 @@ export function putOffsets(records: Uint8Array, offsets: Float64Array, start: nu
   return pieces.length === 0 ? block : Buffer.concat([...pieces, block.subarray(from)]);
 }
 
-/** Uses the zip64 form if a field would overflow. */
 export function zipEnd(entries: number, directoryStart: number, directoryBytes: number): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);

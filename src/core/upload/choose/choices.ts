@@ -26,7 +26,6 @@ export function excluding(choices: PathChoices): (path: string) => boolean {
   };
 }
 
-/** Paths in the result are relative to the prefix, which is empty or a folder's path. */
 export function choicesBelow(all: PathChoices, prefix: string): PathChoices {
   const below = Object.entries(all).filter(([path]) => isBelow(path, prefix));
   return Object.fromEntries(below.map(([path, choice]) => [path.slice(prefix.length), choice]));
@@ -56,7 +55,7 @@ export function withIncluded(choices: PathChoices, paths: readonly string[]): Pa
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }
 
-/** Removes earlier choices that upload these paths or paths below them. */
+/** Removes earlier choices for these paths and paths below them, except exclusions. */
 export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([
@@ -102,10 +101,6 @@ export interface FolderSum {
 
 const root: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
 
-/**
- * Lists the entries directly below a folder, or below the selection's root, in the selection's
- * order.
- */
 export function levelBelow(
   all: readonly SelectedFile[],
   { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = root,

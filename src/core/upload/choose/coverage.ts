@@ -18,7 +18,6 @@ export const coverageSchema = z.object({
   /** The number of uploaded files that stand for content that Git LFS has elsewhere. */
   lfsPointers: z.optional(count),
 });
-/** Counts one folder of a run, or all its folders. */
 export type Coverage = z.infer<typeof coverageSchema>;
 
 export function isUnread({ kind }: NotUploadedReason): boolean {
@@ -46,7 +45,6 @@ export function toCoverage(
   };
 }
 
-/** Undefined unless the coverage of each folder is known. */
 export function coverageOf({ targets }: { targets: readonly { coverage?: Coverage | undefined }[] }) {
   const known = targets.flatMap(({ coverage }) => coverage ?? []);
   return known.length < targets.length ? undefined : known.reduce<Coverage | undefined>(add, undefined);

@@ -30,10 +30,8 @@ export interface UploadSelection extends Omit<Selection, 'excluded'> {
   readonly excluded: readonly NotUploaded[];
 }
 
-/** Doesn't depend on what a user excludes. */
 interface KnownFiles<F> {
   readonly folder: F;
-  /** The files that ignore files and settings allow, and those that `include` adds. */
   readonly selected: Selection;
   /** The result of `includedBy` at the selection. A change needs another selection. */
   readonly include: readonly string[];
@@ -127,7 +125,6 @@ export function applyChoices<F>(
   const undecided: Suspicion[] = [];
   const unchecked: SelectedFile[] = [];
   let bytes = 0;
-  // One pass is enough. A user waits for it.
   for (const file of selected.files) {
     const { path } = file;
     if (isExcluded(path)) {

@@ -5,7 +5,6 @@ interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
   /** `isNew` unless the same folders were just shown with other choices. */
   readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
-  /** Shows the work to a user, who can cancel it. */
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
@@ -16,7 +15,6 @@ interface PreviewDeps<F> {
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly Prepared<F>[] = [];
-  /** Aborts when other folders are to be shown. */
   #current = new AbortController();
   #checking: AbortSignal | undefined;
 
@@ -28,14 +26,12 @@ export class PreviewModel<F> {
     return this.#shown;
   }
 
-  /** The latest of overlapping calls wins. */
   async open(folders: readonly F[]): Promise<void> {
     this.#replace();
     await this.#inProgress(async (progress) => {
       const selected = await selectFolders(folders, this.#deps.steps, progress);
       progress.signal.throwIfAborted();
       this.#shown = selected;
-      // Choices may have changed meanwhile.
       this.#applyChoices(true);
       await this.#check(progress);
     });
@@ -80,7 +76,6 @@ export class PreviewModel<F> {
     this.#current = new AbortController();
   }
 
-  /** Runs work until the user cancels it, or other folders are to be shown. */
   async #inProgress(work: (progress: StepProgress) => Promise<void>): Promise<void> {
     const current = this.#current.signal;
     await this.#deps.inProgress((progress) =>
@@ -102,7 +97,6 @@ export class PreviewModel<F> {
     this.#show(prepared, isNew);
   }
 
-  /** Checks also the files that a user adds meanwhile. */
   async #check(progress: StepProgress): Promise<void> {
     const { signal } = progress;
     this.#checking = signal;

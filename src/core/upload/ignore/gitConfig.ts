@@ -106,7 +106,6 @@ export async function readIgnoreSettings(
   };
 }
 
-/** Git for Windows is installed for one user or for everyone. */
 function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurroundings['env']): string[] {
   return [...(local ? [join(local, 'Programs', 'Git')] : []), ...(all ? [join(all, 'Git')] : [])];
 }
@@ -117,7 +116,6 @@ const prefixes = ['mingw64', 'clangarm64', 'ucrt64', 'mingw32'];
 interface Bases {
   readonly home: string;
   readonly base: string;
-  /** Empty on other systems. */
   readonly gitFolders: readonly string[];
 }
 
@@ -168,7 +166,6 @@ interface GitSetting {
   readonly value: string | undefined;
 }
 
-/** Skips lines that it can't parse. */
 export function parseGitConfig(content: string): GitSetting[] {
   const text = content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const settings: GitSetting[] = [];
@@ -192,7 +189,7 @@ export function parseGitConfig(content: string): GitSetting[] {
   return settings;
 }
 
-/** Matches an optional section header, and an optional setting's name with its `=`. */
+/** The header, the setting's name, and its `=` are optional. */
 const lineStart =
   /[^\S\n]*(?:\[[^\S\n]*([-.0-9A-Za-z]+)(?:[^\S\n]+"((?:[^"\\\n]|\\.)*)")?[^\S\n]*\][^\S\n]*)?(?:([A-Za-z][-0-9A-Za-z]*)[^\S\n]*(=?))?/y;
 

@@ -138,7 +138,6 @@ function* read(
   return hasSparseFolder ? 'sparse' : undefined;
 }
 
-/** Undefined if all extensions from `start` may be skipped. */
 function extensionProblem(content: Buffer, start: number, end: number): IndexProblem | undefined {
   let at = start;
   while (at + 8 <= end) {

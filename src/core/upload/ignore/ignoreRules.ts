@@ -93,14 +93,13 @@ export class IgnoreRules {
     return new IgnoreRules(this.#ignoreCase, [file, ...this.#files], this.count + added, this.#disabled);
   }
 
-  /** Returns the rules of the subfolder `name` (like `match`). */
   enter(name: string): IgnoreRules {
     const folder = this.#fold(name.slice(0, -1));
     const files = this.#files.map((file) => enterFile(file, folder));
     return new IgnoreRules(this.#ignoreCase, files, this.count, this.#disabled);
   }
 
-  /** Disables the rules that exclude the subfolder `name`, which a user has chosen. */
+  /** Disables the rules that exclude a subfolder that a user has chosen. */
   withoutMatching(name: string): IgnoreRules {
     const disabled = new Set(this.#disabled);
     const rules = new IgnoreRules(this.#ignoreCase, this.#files, this.count, disabled);

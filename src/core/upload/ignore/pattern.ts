@@ -23,12 +23,10 @@ export interface NamePattern {
 /** Matches any number of names, but at least one at a rule's end. */
 export const globstar = Symbol('**');
 
-/** Relative to the folder of the ignore file. */
 export type PathPattern = readonly (NamePattern | typeof globstar)[];
 
 export interface Pattern {
   readonly negative: boolean;
-  /** The rule ends in `/`. */
   readonly folderOnly: boolean;
   /** With `anywhere`, the single name matches at any depth. */
   readonly path: PathPattern;
@@ -45,7 +43,7 @@ const maxNameBytes = 1024;
 /** More than a path has on any system. */
 const maxNames = 1 << 14;
 
-/** `line` is in git's bytes. Undefined for a rule that matches nothing. */
+/** Undefined for a rule that matches nothing. */
 export function parsePattern(line: string, ignoreCase: boolean): Pattern | undefined {
   let body = trimTrailingSpaces(line);
   const negative = body.startsWith('!');
@@ -65,7 +63,6 @@ export function parsePattern(line: string, ignoreCase: boolean): Pattern | undef
   return { negative, folderOnly, path, anywhere: nameOnly };
 }
 
-/** This is git's `trim_trailing_spaces`: an escaped space stays. */
 function trimTrailingSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end--;

@@ -16,7 +16,6 @@ export interface UnreadRules {
   readonly problem: 'utf16' | 'nul' | 'notOnDisk';
 }
 
-/** Reads an ignore file of git as bytes. Undefined without one. Throws `sourceUnreadable`. */
 export function readGitFile(
   path: string,
   { followLink }: { followLink: boolean },

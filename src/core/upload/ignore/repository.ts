@@ -16,7 +16,6 @@ export interface GitSurroundings {
 }
 
 export interface Repository {
-  /** The folder that has `.git`. */
   readonly root: string;
   /** The folder of `info/exclude` and `config`: the main repository's for a linked working tree. */
   readonly commonDir: string;

@@ -55,7 +55,6 @@ export interface RuleSources {
 
 export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNames' | 'objectFormat'> {
   readonly layers: readonly RuleLayer[];
-  /** The rule that excludes the top itself, or a folder above it. */
   readonly ignoredBy: IgnoreRule | undefined;
 }
 
@@ -122,7 +121,6 @@ interface GitFile extends Omit<IgnoreRule, 'line' | 'pattern' | 'file'> {
   readonly followLink: boolean;
 }
 
-/** Throws `sourceUnreadable`. */
 function addGitFile(
   rules: IgnoreRules,
   path: string,
@@ -166,7 +164,7 @@ function gitLayers(
   ];
 }
 
-/** The ignore files of a nested repository can't undo outer rules. */
+/** The nested ignore files can't undo outer rules. */
 export async function withNested(
   layers: readonly RuleLayer[],
   nested: Repository,

@@ -7,7 +7,6 @@ import { toGitBytes } from './pattern.ts';
 import type { Repository } from './repository.ts';
 import type { RuleSources } from './ruleLayers.ts';
 
-/** An index that could not be read, so none of its files is known. */
 export interface UnreadIndex {
   /** Relative to the selected folder, with `/`, or absolute if it is elsewhere. */
   readonly file: string;
@@ -22,7 +21,6 @@ function fromLatin(name: string): string {
 /** Paths like those of `TrackedFiles`, in git's bytes, in lower case if git ignores case. */
 interface Names {
   readonly files: Set<string>;
-  /** Folders that contain some of the files, the top (empty) among them. */
   readonly folders: Set<string>;
   /** Folders by their names in the index, whether on disk or not. */
   readonly submodules: string[];

@@ -5,10 +5,6 @@ import { findTokens, isExampleToken, type Match } from './tokenRules.ts';
 const urlEncoded = /%(?:0[AD]|2[0-9A-F]|3[A-F]|40|5[B-F]|60|7[B-E])/gi;
 const markdownEscape = /\\(?=[!#$&*+./:<=>@_|~-])/g;
 
-/**
- * Returns the text as it is, and with URL encoding and Markdown’s backslashes undone. Both have the
- * same lines.
- */
 export function formsOf(text: string): readonly string[] {
   const undone = text
     .replace(urlEncoded, (code) => decodeURIComponent(code).replace(/[\r\n]/, ' '))

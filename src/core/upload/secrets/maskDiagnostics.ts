@@ -85,7 +85,6 @@ function pathPattern(path: string): string {
   return `${names.length === 1 ? nameBehind : ''}${start}${below}${nameAhead}`;
 }
 
-/** Returns the host as URLs have it, and as it was typed. */
 function hostsOf(baseUrl: string): string[] {
   if (!URL.canParse(baseUrl)) return [];
   const typed = /\/\/(?:[^/@]*@)?([^/:?#]+)/.exec(baseUrl)?.[1] ?? '';

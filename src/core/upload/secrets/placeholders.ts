@@ -10,7 +10,6 @@ const words = `a access admin an api app at auth authorization aws base basic ba
   word write x your`;
 const plainWords = new RegExp(`^(?:${words.split(/\s+/).join('|')})+$`, 'i');
 
-/** True for a value that is no secret, and for a path or a URL. */
 export function isPlaceholder(value: string): boolean {
   return noValue.test(value) || /^[\d.,:_-]*$/.test(value) || isExample(value);
 }

@@ -29,12 +29,10 @@ export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] =
   ['.ssh/', /\/\.ssh\/(?!.*(?:\.pub|known_hosts|authorized_keys)$)[^/]/],
 ];
 
-/** The path has `/` and is relative to the root. Case is ignored. */
 export function riskyName(path: string): string | undefined {
   return riskyNames.find(([, risky]) => risky.test(`/${path.toLowerCase()}`))?.[0];
 }
 
-/** True for PEM text with nothing but certificates, public keys, and parameters. */
 export function isPublicPem(text: string): boolean {
   const labels = [...text.matchAll(/-----BEGIN ([^-\r\n]{1,64})-----/g)].map(([, label]) => label ?? '');
   return (

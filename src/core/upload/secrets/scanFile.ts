@@ -7,11 +7,9 @@ import { isPublicPem, riskyName } from './riskyNames.ts';
 import { findTokens, maskMatch, maskToken, type Match } from './tokenRules.ts';
 import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from '../sourceFile.ts';
 
-/** A possible secret in a file or its name. */
 export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
-  /** A name's pattern (`.env*`), or a content rule. */
   readonly rule: string;
   /** From 1. Absent for a secret in a name. */
   readonly line?: number;
@@ -177,7 +175,6 @@ function withoutBom(head: Buffer): Encoding | undefined {
   return /^(?:\0[^\0]){8}$/.test(start) ? { name: 'utf16be', bomBytes: 0 } : undefined;
 }
 
-/** Chunks overlap. `start` has the bytes of the first. */
 function* textChunks(fd: number, bytes: number, start: Buffer, encoding: Encoding): Generator<TextChunk> {
   let firstLine = 1;
   for (let position = 0; position < Math.max(bytes, 1); position += chunkBytes) {

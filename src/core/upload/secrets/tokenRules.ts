@@ -33,8 +33,8 @@ const patterns: Readonly<Record<string, RegExp>> = {
   'azure-client-secret': /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-]|\.[\w~.-])/g,
   'azure-connection':
     /(?:AccountKey|SharedAccessKey|SharedSecretValue|\.azconfig\.io;Id=[^\s;]{1,80};Secret)\w{0,20}=[A-Za-z0-9+/]{35,90}={1,2}/g,
-  // Six to eight characters before the end name the service. In a newer key, the characters after
-  // the first 52 mark its form.
+  // The characters before the last six to eight name the service. In a newer key, the characters
+  // after the first 52 mark its form.
   'azure-key':
     /(?<=(?<start>[A-Za-z0-9+/]{33,76}))(?:JQQJ9[9DH][A-Za-z0-9]{26,28}|(?:\+A(?:St|Ba|Sb|Eh|Rm|CR|MC)|A(?:CDb|IoT|PIM|zFu|zSe|zCa|ZDO))[A-Za-z0-9+/]{4,6})={0,2}(?![A-Za-z0-9+/=])/g,
   'slack-token':
@@ -65,7 +65,7 @@ const tokenRules: readonly TokenRule[] = [
     rule: 'private-key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
     accept: (_key, text, end) => isKeyBody(text.slice(end, end + 600)),
-    // The match extends to the key's end, or to the end of a quote without it.
+    // The match extends to the key's end, or to the end of a quoted part of the key.
     remainder: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
   {
@@ -179,7 +179,6 @@ function isSampleLogin(login: string): boolean {
   return isSample && !looksRandom(user);
 }
 
-/** Matches the start of a token that names its issuer. */
 const publicPart = new RegExp(
   [
     '[A-Za-z][A-Za-z0-9+.-]{1,20}(?::[a-z0-9+.-]{1,20})?://',

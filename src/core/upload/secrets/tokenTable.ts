@@ -248,7 +248,6 @@ const rowsByPrefix = new Map<string, (typeof tokenTable)[number][]>();
 for (const row of tokenTable)
   for (const prefix of row.prefixes) rowsByPrefix.set(prefix, [...(rowsByPrefix.get(prefix) ?? []), row]);
 
-/** A pattern needs the longest prefix first. */
 export const tokenPrefixes = [...rowsByPrefix.keys()]
   .sort((one, other) => other.length - one.length)
   .map((prefix) => prefix.replace(/[.$+]/g, '\\$&'))

@@ -16,10 +16,8 @@ export interface FolderEntry {
   readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
 }
 
-/** Names without any of these are usable. */
 const mayBeUnusable = /[\\:\ud800-\udfff]/;
 
-/** Applies whatever the rules say. */
 export function reasonByType(path: string, { name, wellFormed, dirent }: FolderEntry): Reason | undefined {
   const usable = wellFormed && (!mayBeUnusable.test(name) || isUsableName(path.replace(/\/$/, '')));
   if (usable && (dirent.isFile() || dirent.isDirectory())) return undefined;
@@ -35,7 +33,6 @@ function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'd
   return { name, dirent: stat ?? dirent };
 }
 
-/** Sorts entries in the byte order of the paths below the folder. */
 export function listFolder(full: string, composeNames: boolean): FolderEntry[] {
   const dirents = readdirSync(full, { withFileTypes: true }).map((dirent) => withType(dirent, full));
   // U+FFFD may stand for bytes that aren't UTF-8.

@@ -70,7 +70,6 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
 }
 
 interface Folder {
-  /** Empty for the root. Others end in `/`. */
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
@@ -106,7 +105,6 @@ class Walk {
     ignored: new Map<IgnoreRule, Reason>(),
     ignoredButTracked: new Map<IgnoreRule, Reason>(),
   };
-  /** The folders from the root down to the current one. */
   readonly #open: Folder[] = [];
   #sliceStart = performance.now();
 
@@ -185,10 +183,7 @@ class Walk {
     if (reason !== undefined && !entered.trackedOnly) this.#exclude(path || './', reason);
   }
 
-  /**
-   * Adds the rules of the folder's ignore files and nested repository. Undefined for an unwanted
-   * nested repository.
-   */
+  /** Undefined for an unwanted nested repository. */
   async #ownLayers(
     path: string,
     full: string,
@@ -215,7 +210,7 @@ class Walk {
     return withOwnFiles(layers, full, sources, (name) => named(name)?.dirent);
   }
 
-  /** Undefined for a folder that has vanished. Rethrows errors that aren't the file system's. */
+  /** Undefined for a folder that has vanished. */
   #reasonFor(error: unknown): Reason | undefined {
     this.#options.signal?.throwIfAborted();
     if (error instanceof AssessmentError) {
@@ -304,9 +299,6 @@ function nameBelow(root: string): (path: string) => string {
   return (path) => (path.startsWith(start) ? path.slice(start.length).replaceAll(sep, '/') : path);
 }
 
-/**
- * True for data of version control systems and of the `repo` tool, which have the whole history.
- */
 function isRepositoryData(name: string): boolean {
   return /^(?:\.(?:git|repo|hg|svn|bzr|jj|sl|pijul|fslckout)|_darcs|_fossil_|.*\.fossil)$/is.test(name);
 }
@@ -343,7 +335,6 @@ function isEmptyFolder(full: string): boolean {
   }
 }
 
-/** The folders begin at the top. Each ends in `/`. */
 function foldersAbove(path: string): string[] {
   const folders: string[] = [];
   for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {

@@ -22,7 +22,6 @@ export type Reason =
   | { readonly kind: 'link' }
   | { readonly kind: 'special' }
   | { readonly kind: 'nestedRepository' }
-  /** The submodule isn't checked out. */
   | { readonly kind: 'submodule' }
   /** `file` is an ignore file that can't be read, so its whole folder is excluded. */
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
@@ -33,7 +32,6 @@ export type Reason =
    * entry.
    */
   | { readonly kind: 'repositoryData' }
-  /** The path, or a folder above it, became a link while it was read. */
   | { readonly kind: 'outsideRoot' };
 
 /**
