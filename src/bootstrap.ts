@@ -88,7 +88,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   await loadIf(() => vscode.workspace.textDocuments.some(isTargetFile));
 }
 
-/** Runs of live applications start from target files, in which the main part shows buttons. */
 function isTargetFile({ uri }: vscode.TextDocument): boolean {
   return uri.scheme === 'file' && uri.path.endsWith(targetFileSuffix);
 }

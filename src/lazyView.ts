@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
 
-/** A tree view that loads its data provider when it is first shown. */
 export interface LazyView<Node> {
   readonly view: vscode.TreeView<Node>;
   fill(provider: vscode.TreeDataProvider<Node>): void;
@@ -16,7 +15,6 @@ export function toCheckbox(isChecked: boolean, name: string, tooltip: string) {
   return { state: isChecked ? Checked : Unchecked, tooltip, accessibilityInformation };
 }
 
-/** Works even while the Upload Preview hides the view. */
 export async function focusView(view: 'runs' | 'findings' | 'features'): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'whitebox.choosingFiles', false);
   await vscode.commands.executeCommand(`whitebox.${view}.focus`);

@@ -89,7 +89,6 @@ function toMcp(text: string): string {
   return text.replaceAll('whitebox_', '');
 }
 
-/** Throws an error for the user who configures the server. */
 async function readOptions(): Promise<SavedFolder> {
   const { values } = parseArgs({ options: { folder: { type: 'string' }, storage: { type: 'string' } } });
   const { folder, storage } = values;

@@ -295,8 +295,8 @@ interface ReadLimits {
  * longer. Throws `sourceUnreadable` if the file can't be read or is too large.
  */
 export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
-  // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows both flags are undefined, which
-  // counts as 0.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows both flags are undefined,
+  // which counts as 0.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW);
   let fd: number | undefined;
   try {

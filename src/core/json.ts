@@ -62,7 +62,6 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Removes `_`, `-`, and spaces, and the differences of letter case. */
 export function normalKey(key: string): string {
   return key.replace(/[_\-\s]/g, '').toLowerCase();
 }

@@ -60,7 +60,6 @@ function entryAt(path: string): string | undefined {
   }
 }
 
-/** The function is true for these paths and paths below them. */
 export function atOrBelow(paths: Iterable<string>): (path: string) => boolean {
   const keys = new Set([...paths].map((path) => pathKey(path)));
   const isIn = (key: string): boolean => keys.has(key) || (dirname(key) !== key && isIn(dirname(key)));

@@ -30,7 +30,6 @@ export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSig
   }
 }
 
-/** Logs a failure of work that isn't awaited. */
 export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
   work.then(undefined, (error: unknown) =>
     log.error(error instanceof Error ? (error.stack ?? error.message) : String(error)),
@@ -49,7 +48,6 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Like `once`, but for synchronous work. */
 export function lazily<T>(make: () => T): () => T {
   let result: { readonly value: T } | undefined;
   return () => (result ??= { value: make() }).value;

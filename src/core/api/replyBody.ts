@@ -52,7 +52,6 @@ export function compressionOf(text: string): string | undefined {
   return /^Content-Encoding: (.+)$/.exec(text)?.[1];
 }
 
-/** Matches what may precede the first element of a page. `\s` includes the byte order mark. */
 const beforePage = /\s+|<!--[^]*?-->|<\?[^]*?\?>|<!doctype\s(?!\s*html\b)[^<>]*>/iy;
 const pageStart = /<(?:!doctype\s+html|html|head|body|title|meta|script)(?=[\s/>])/iy;
 const htmlType = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
@@ -166,7 +165,6 @@ function membersOf(value: unknown, depth = 0): string {
   return depth === 0 ? members.join(', ') : `(${members.join(', ')})`;
 }
 
-/** The elements in which object storage names the reason, and those that name what it refers to. */
 const reasons = ['Message', 'Details', 'AuthenticationErrorDetail'];
 const references = ['HeaderName', 'HeadersNotSigned', 'QueryParameterName'];
 

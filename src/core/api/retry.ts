@@ -20,7 +20,6 @@ const maxDelayMs = 15_000;
 /** A user waits for these calls, so a longer `Retry-After` is the caller's to respect. */
 const maxWaitMs = 120_000;
 
-/** Waits for `Retry-After` and then with full jitter. */
 export async function withRetry<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,

@@ -8,7 +8,6 @@ interface FileTask {
   readonly id: number;
   readonly first: number;
   readonly files: readonly SelectedFile[];
-  /** The size at the selection. */
   readonly bytes: number;
 }
 

@@ -29,7 +29,6 @@ const urlSchema = z.string().check(
 /** docs/api.md, section 8. */
 export const targetUrlsSchema = z.array(urlSchema).check(z.minLength(1), z.maxLength(100));
 
-/** Out-of-scope URLs (docs/api.md, section 2.6). */
 export const oosUrlsSchema = z.array(urlSchema).check(z.maxLength(100));
 
 const credential = {

@@ -127,7 +127,6 @@ function commonEnds(a: string, b: string): readonly [start: number, end: number]
   return [start, end];
 }
 
-/** True if a cut before the index would split a surrogate pair. */
 function isInPair(text: string, index: number): boolean {
   return /[\uDC00-\uDFFF]/.test(text[index] ?? '') && /[\uD800-\uDBFF]/.test(text[index - 1] ?? '');
 }

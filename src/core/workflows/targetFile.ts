@@ -129,7 +129,6 @@ export function readTargetFile(
   return { problems: [...sorted.slice(0, maxProblems), ...unchecked] };
 }
 
-/** Parses a text up to `end`, and returns its first error. */
 function toTree(text: string): {
   readonly root: Node | undefined;
   readonly error: ParseError | undefined;

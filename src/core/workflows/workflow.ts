@@ -8,7 +8,6 @@ export type WorkflowId = (typeof workflowIds)[number];
 
 export const targetFileSuffix = '.blackbox.json';
 
-/** The parts of a run that its request needs: files of a whitebox run, input of a blackbox run. */
 export interface RunRequest {
   readonly language: Language;
   readonly webhookEndpointIds: readonly string[];
@@ -23,7 +22,6 @@ export interface RunRequest {
 export interface RunEnd {
   readonly kind: string;
   readonly abortCode?: string | undefined;
-  /** Roles of the artifacts that were downloaded. */
   readonly artifacts: readonly string[];
 }
 
@@ -63,7 +61,6 @@ export function toApplicationRequest(run: RunRequest, passwords: readonly string
   return withNotification({ ...input, language: run.language, ...(login && { authentication: login }) }, run);
 }
 
-/** Adds the webhooks to notify at the run's end (docs/api.md, section 2.6). */
 export function withNotification(
   input: Readonly<Record<string, unknown>>,
   { webhookEndpointIds }: Pick<RunRequest, 'webhookEndpointIds'>,

@@ -175,7 +175,6 @@ export class DrivingWindow {
     await store.apply(run.id, event);
   }
 
-  /** Doesn't wait for drives that are in a long step. */
   async #wake(drives: readonly Drive[], waker: Waker): Promise<void> {
     const idle = drives.filter(({ isBusy }) => !isBusy);
     for (const drive of drives) drive.wake(waker);
@@ -241,7 +240,6 @@ export class DrivingWindow {
       await sweepTemporary(store.folderOf(id), clock.now()).catch((error: unknown) => {
         log.warn(`Run ${id}: files of unfinished writes could not be removed: ${String(error)}`);
       });
-      // The previous holder may have advanced the run.
       if ((await store.refresh(id)) !== undefined) return this.drive(id, lease);
     } catch (error) {
       log.debug(`Run ${id} could not be taken over: ${String(error)}`);

@@ -76,7 +76,6 @@ async function requireIntent(
       throw new AssessmentError('busyElsewhere');
   } catch (cause) {
     const code = systemCode(cause);
-    // The client sends again after `unsent`.
     throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
   } finally {
     // Replaces the error: a start that was stopped reports that, whatever else failed.

@@ -78,7 +78,6 @@ async function saveOutcome(
   }
 }
 
-/** If this window closes, the next one ends the run. */
 async function endUnsent(
   id: string,
   lease: Lease,

@@ -43,7 +43,6 @@ export class Delays {
   #intervalMs = 0;
   /** True while the journal, too, says that the token doesn't work. */
   #isRefused = false;
-  /** The number of other tokens since the last good response. */
   #tokens = 0;
   /**
    * The end of a `Retry-After`. The monotonic clock counts too, so a wrong wall clock can't extend

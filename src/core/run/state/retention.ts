@@ -33,7 +33,6 @@ export function needsArchives(run: Run): boolean {
   return hasArchives(run) && run.lacksRecord === true;
 }
 
-/** Ignores whether the run still needs them. */
 export function hasOldArchives(run: Run, now: number): boolean {
   return hasArchives(run) && now - run.createdAt > maxArchiveAgeMs;
 }

@@ -10,7 +10,6 @@ const time = z.number();
 const count = z.int().check(z.minimum(0));
 
 const failureSchema = looseObject({
-  // A later version may have other kinds.
   kind: z.catch(z.enum(errorKinds), 'unexpected'),
   status: z.optional(z.number()),
   detail: z.optional(z.string()),
@@ -299,7 +298,6 @@ export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }
 
-/** The time from the dispatch, or else the creation, to the run's end or `now`. */
 export function elapsedMs(run: Run, now: number): number {
   const start = ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
   const end = ('exitedAt' in run ? run.exitedAt : undefined) ?? ('endedAt' in run ? run.endedAt : now);

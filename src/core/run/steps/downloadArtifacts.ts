@@ -85,7 +85,6 @@ export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: 
   }
 }
 
-/** The daily cleanup removes what is left. */
 async function removeReplaced(
   id: string,
   artifacts: readonly Artifact[],

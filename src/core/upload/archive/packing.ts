@@ -63,12 +63,10 @@ export interface Segment {
 export interface SegmentBuilder {
   /** The content must not change before the next `take`. */
   add(file: FileToPack, content: Buffer): void;
-  /** The content follows in slices. */
   begin(file: FileToPack, bytes: number): void;
   slice(content: Buffer, last: boolean): void;
   take(): Segment | undefined;
   checkpoint(): void;
-  /** Drops what was added since the checkpoint. */
   undo(): void;
 }
 
@@ -224,7 +222,6 @@ export class Manifest implements Iterable<ManifestEntry> {
   #length = 0;
   #bytes = 0;
 
-  /** `PackedFile.index` refers to `files`. */
   constructor(files: readonly Pick<SelectedFile, 'path'>[]) {
     this.#files = files;
   }

@@ -22,7 +22,6 @@ export function readGitFile(
 ): { content: Uint8Array; problem: UnreadRules['problem'] | undefined } | undefined {
   const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
   if (content === undefined) return undefined;
-  // UTF-16 has one of these byte order marks.
   const isUtf16 = ['fffe', 'feff'].includes(content.toString('hex', 0, 2));
   return { content, problem: isUtf16 ? 'utf16' : content.includes(0) ? 'nul' : undefined };
 }

@@ -139,7 +139,6 @@ function adding({ files, folders }: Names): (path: string) => boolean {
   let bytes = 0;
   return (path) => {
     files.add(path);
-    // Most files are in the folder of the previous one.
     if (folders.size > 0 && path.startsWith(last) && path.lastIndexOf('/') < last.length) return true;
     last = folderOf(path);
     for (let folder = last; !folders.has(folder); folder = folderOf(folder)) {

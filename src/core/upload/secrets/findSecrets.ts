@@ -15,7 +15,6 @@ export function formsOf(text: string): readonly string[] {
 /** The most reliable rules come first. */
 export const finders = [findTokens, findAssignments];
 
-/** In these files, names count in any case, and values need no quotes. */
 const configFile =
   /\.(?:env|ini|cfg|cnf|conf|config|properties|toml|ya?ml|json[5c]?|xml|plist|tfvars|hcl|tf|sh|bash|zsh|fish|ps1|bat|cmd|service|gradle|dockerfile)$|(?:^|\/)(?:\.env[^/]*|\.[^/]*rc|dockerfile[^/]*|credentials|docker-compose[^/]*)$/i;
 

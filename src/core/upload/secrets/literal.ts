@@ -4,10 +4,6 @@
  * value that was encrypted in order to be committed.
  */
 
-/**
- * These parts occur only in expressions: `${…}`, `$(…)`, `$[…]`, `{{…}}`, `%{…}`, `%(…)`, `#{…}`,
- * `<%…`.
- */
 const computed = /\$[{([]|\{\{|[%#][{]|%\(|<%/;
 
 /**

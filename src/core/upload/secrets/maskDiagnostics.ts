@@ -37,7 +37,6 @@ function unescaped(line: string): string {
 
 type PatternAndShown = readonly [pattern: string, shown: string];
 
-/** Linux, Windows, JSON, and URLs write these. */
 const separator = String.raw`[\\/]+`;
 /** Escapes end with letters, too. */
 const nameBehind = String.raw`(?<=^|[^\p{L}\p{N}]|\\[nrt])`;

@@ -24,7 +24,6 @@ const exampleText = new RegExp(
   'i',
 );
 
-/** True if the text after a token's prefix, or a password, was written as an example. */
 export function isExample(text: string): boolean {
   return isPattern(text) || isWords(text);
 }

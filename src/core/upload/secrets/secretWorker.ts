@@ -11,7 +11,6 @@ export interface ScanStart {
 export interface ScanTask {
   readonly task: number;
   readonly paths: readonly string[];
-  /** For each path, the stamp of the version that was last scanned. */
   readonly fileStamps: readonly (string | undefined)[];
 }
 

@@ -20,7 +20,6 @@ interface TokenRule {
   readonly pattern: RegExp;
   /** By default, accepts all but examples. */
   readonly accept?: (secret: string, text: string, end: number) => boolean;
-  /** The secret's continuation after the match. */
   readonly remainder?: RegExp;
 }
 
@@ -130,7 +129,6 @@ function isKeyBody(behind: string): boolean {
 
 const keyInBase64 = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
-/** The command must continue to the end. */
 const curlBefore = /\bcurl\b(?:[^\n]|\\\r?\n)*$/;
 
 /** These are the signatures of the tokens that jwt.io shows. */
