@@ -67,7 +67,7 @@ test('runs that tested the pair of a finding count for this pair only, latest fi
   const [answered] = await readConfirmations('1:print', source);
   assert.equal(answered?.result, 'same');
   const { confirmLive } = getFinding(invent(), [answered]) as { confirmLive: Record<string, unknown>[] };
-  assert.match(String(confirmLive[0]?.['result']), /a person says that it is the same$/);
+  assert.match(String(confirmLive[0]?.['result']), /the user says that it is the same$/);
 });
 
 test('one pair is tested again within 10 and 5 credits, otherwise with the input of the run', () => {
