@@ -287,6 +287,10 @@ test('the limits that the docs name are those of the source', () => {
     const number = words.includes(said) ? words.indexOf(said) : Number(said.replaceAll(',', ''));
     assert.equal(number * unit, value, `${doc}: ${String(pattern)}`);
   }
+  const [, table = ''] = /String\.raw`\n([^`]+)\n`/.exec(read('src/core/upload/secrets/tokenTable.ts')) ?? [];
+  const kinds = new Set(table.split('\n').map((line) => line.split(' ')[0]));
+  const [, saidKinds] = /Tokens of more than (\d+) kinds/.exec(read('SECURITY.md')) ?? [];
+  assert.ok(kinds.size > Number(saidKinds) && kinds.size < Number(saidKinds) + 20);
   const { engines } = manifest as { engines: { vscode: string } };
   const [oldest = ''] = /\d+\.\d+/.exec(engines.vscode) ?? [];
   assert.ok(read('README.md').includes(`VS Code ${oldest} `));
