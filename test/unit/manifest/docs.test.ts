@@ -246,6 +246,17 @@ test('every command and button that the docs name has this title', () => {
   );
 });
 
+test('no sentence of the docs has more than 25 words', () => {
+  const others = docs.filter((file) => file !== 'README.md');
+  const long = others.flatMap((file) => {
+    const text = read(file).replaceAll(/```[^]*?```|^ {4}.+$|\]\([^)]*\)/gm, ']');
+    const blocks = text.split(/\n\n|\n(?=\s*(?:[-*#>]|\d+\.) )|\|/);
+    const sentences = blocks.flatMap((block) => block.split(/(?<=[.?!][*_”)]*)\s+(?=[A-Z`*“[(\d])/));
+    return sentences.filter((sentence) => (sentence.match(/\S*\w\S*/g) ?? []).length > 25);
+  });
+  assert.deepEqual(long, []);
+});
+
 /** The number that the pattern finds in a doc, in units of a constant of the source. */
 const numbers: readonly (readonly [doc: string, text: RegExp, source: string, name: string, unit: number])[] =
   [
