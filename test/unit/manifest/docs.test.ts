@@ -220,6 +220,27 @@ test('every file and name of the source that the docs name exists', () => {
   );
 });
 
+test('a file of the source has the names that the docs give with it', () => {
+  const text = ['CONTRIBUTING.md', 'docs/architecture.md', 'docs/change-map.md'].map(read).join('\n');
+  const files = globSync(['src/**/*.ts', 'webview-ui/**/*.ts', 'test/**/*.ts'], { cwd: root });
+  const withNames = [...text.matchAll(/`([\w/]+)` \(((?:`\w+`(?:, )?)+)\)/g)];
+  const inFile = [...text.matchAll(/(`\w+`) in `([\w/]+)`/g)].map(([all, name = '', file = '']) => [
+    all,
+    file,
+    name,
+  ]);
+  const named = [...withNames, ...inFile].flatMap(([, file = '', names = '']) =>
+    [...names.matchAll(/\w+/g)].map(([name]) => ({ file, name })),
+  );
+  const has = ({ file, name }: { file: string; name: string }): boolean =>
+    files.some((each) => `/${each}`.endsWith(`/${file}.ts`) && new RegExp(`\\b${name}\\b`).test(read(each)));
+  assert.ok(named.length > 30);
+  assert.deepEqual(
+    named.filter((each) => !has(each)),
+    [],
+  );
+});
+
 test('every setting, command, and menu that the docs name is in the manifest', () => {
   const known = JSON.stringify(manifest);
   const named = docs.flatMap((file) => read(file).match(/(?<=`)whitebox\.[a-z][\w.]*(?=`)/gi) ?? []);
