@@ -66,7 +66,7 @@ export async function writeFileAtomic(
 /** Windows reports these codes while another window or a virus scanner has a file open. */
 const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 
-/** In ms. Together they are longer than a scanner takes. */
+/** The unit is ms. Together the waits are longer than a scanner takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
 /** On Windows, retries for a while if a program has a file open. */

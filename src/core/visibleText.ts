@@ -20,7 +20,7 @@ export function visibleText(text: string): string {
 }
 
 /**
- * Also shows invisible characters that scripts need: to an agent, they could carry a hidden text.
+ * Shows also invisible characters that scripts need: to an agent, they could carry a hidden text.
  */
 export function visibleToAgents(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toAgents);

@@ -29,7 +29,7 @@ const dispatching: RetryPolicy = {
 };
 
 interface ClientOptions {
-  /** Normalized by `toBaseUrl`. */
+  /** `toBaseUrl` has normalized it. */
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: TokenSource;
@@ -43,7 +43,7 @@ interface ClientOptions {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called before each attempt. If it throws, nothing is sent. */
+  /** The client calls it before each attempt. If it throws, nothing is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 

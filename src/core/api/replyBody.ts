@@ -77,7 +77,7 @@ function beginsAsPage(body: string): boolean {
 }
 
 const maxLength = 500;
-/** Less than `maxStartBytes`, so that a body that was cut off there is cut off here, too. */
+/** This is less than `maxStartBytes`, so a body that was cut off there is cut off here, too. */
 const maxReadLength = 16 * 1024;
 
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {

@@ -48,7 +48,9 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
 /** The longest wait that is respected, because the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
-/** In ms from `now`, at most a day. 0 if the header isn't a valid `Retry-After`. */
+/**
+ * The result is in ms from `now`, at most a day. It is 0 if the header isn't a valid `Retry-After`.
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (parseHttpDate(text) ?? now) - now;

@@ -60,8 +60,8 @@ class Exchange {
     this.#request = request;
     const { url, method, signal } = request;
     const transport = url.protocol === 'https:' ? https : http;
-    // Without pooling: after a pooled socket died while idle, it would be unknown whether a
-    // dispatch arrived.
+    // Pooling is off: after a pooled socket died while idle, it would be unknown whether a dispatch
+    // arrived.
     const headers = { ...request.headers, Connection: 'close' };
     this.#outgoing = transport.request(url, { method, headers });
     this.#ended = AbortSignal.any([this.#stop.signal, ...(signal === undefined ? [] : [signal])]);

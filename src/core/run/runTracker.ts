@@ -39,7 +39,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToSave = this.#notSaved.event;
   }
 
-  /** In ms. Undefined if another window drives the run. */
+  /** The time is in ms. Undefined if another window drives the run. */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -163,7 +163,7 @@ export class RunTracker implements Disposable {
     if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
       throw new AssessmentError('runIdTaken');
     const intendedAt = run.state === 'unknown' ? run.intendedAt : undefined;
-    // Refused while the start request is sent again: that run must be watched.
+    // This is refused while the start request is sent again: that run must be watched.
     const given =
       intendedAt === undefined
         ? undefined

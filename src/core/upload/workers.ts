@@ -26,13 +26,13 @@ export const exit = 'exit';
 interface PoolOptions {
   readonly workerFile: string | URL;
   readonly workerData: unknown;
-  /** By default as many as save time. */
+  /** The default is as many as save time. */
   readonly workers?: number | undefined;
   readonly resourceLimits?: ResourceLimits;
   readonly signal?: AbortSignal | undefined;
   readonly toMessage: (task: FileTask) => unknown;
   /**
-   * Set for workers that compress: Node aborts the process when a thread is terminated before its
+   * Workers that compress need this: Node aborts the process when a thread is terminated before its
    * compression stream is initialised ("close before init" in node_zlib.cc).
    */
   readonly exitsItself?: boolean;

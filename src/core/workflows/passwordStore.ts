@@ -46,7 +46,7 @@ const indexEntrySchema = z.object({
     z.object({
       workflow: z.string(),
       targetFile: z.optional(z.string()),
-      /** In milliseconds since 1970. */
+      /** The time is in milliseconds since 1970. */
       at: z.number(),
     }),
   ),
@@ -88,7 +88,9 @@ export class PasswordStore {
     this.#index = index;
   }
 
-  /** In the order of the request's credentials. Undefined for a password that isn't saved. */
+  /**
+   * Passwords are in the order of the request's credentials. Undefined for one that isn't saved.
+   */
   async get(request: SentInput): Promise<(string | undefined)[]> {
     const { keyOf } = toIndexEntry(request);
     return Promise.all(loginsOf(request).map(async (login) => this.#read(keyOf(login))));
@@ -99,7 +101,10 @@ export class PasswordStore {
     return (await this.get(request)).filter((password) => password !== undefined);
   }
 
-  /** In the order of the request's credentials. Throws `noPassword` if one isn't saved. */
+  /**
+   * Passwords are in the order of the request's credentials. Throws `noPassword` if one isn't
+   * saved.
+   */
   async require(request: SentInput): Promise<readonly string[]> {
     const passwords = await this.saved(request);
     if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');

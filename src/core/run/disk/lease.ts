@@ -33,7 +33,7 @@ const sightings = new WeakMap<Clock, Map<string, Sighting>>();
  * released.
  */
 export interface Lease {
-  /** Aborted with `busyElsewhere` once another window has taken the lease over. */
+  /** Aborts with `busyElsewhere` once another window has taken the lease over. */
   readonly lost: AbortSignal;
   /**
    * Renews at once, before an action that may happen only once. Throws `busyElsewhere` if the lease

@@ -44,8 +44,8 @@ export async function dispatch(
     const longPasswords = passwords.filter(({ length }) => length >= minEchoLength);
     if (holdsSecret(runId, longPasswords))
       return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
-    // Logged before the journal is written: if the disk fails, this is the only trace of a paid
-    // run.
+    // This is logged before the journal is written: if the disk fails, it is the only trace of a
+    // paid run.
     log.info(`Run ${intended.id} was accepted as ${visibleLine(runId)}`);
     return { type: 'dispatched', intendedAt, runId, at: clock.now() };
   } catch (cause) {

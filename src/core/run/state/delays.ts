@@ -173,7 +173,10 @@ export function backoff(failures: number, jitter: number): number {
   return 1_000 + jitter * (ceiling - 1_000);
 }
 
-/** In ms; 0 if more than a day is left: then the time was saved while the clock was wrong. */
+/**
+ * The result is in ms. It is 0 if more than a day is left: then the time was saved while the clock
+ * was wrong.
+ */
 export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): number {
   const left = (retryAt ?? 0) - now;
   return left > 0 && left <= maxRetryAfterMs ? left : 0;

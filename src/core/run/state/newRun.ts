@@ -21,7 +21,7 @@ export interface Assessment {
   readonly targets: readonly {
     folder: string;
     name: string;
-    /** Absent for a blackbox workflow. */
+    /** A blackbox workflow has none. */
     files?: { readonly selection: UploadSelection; readonly archiveType: ArchiveType };
     commit?: Target['commit'];
   }[];

@@ -76,7 +76,7 @@ export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({
   name: identifierSchema,
-  /** For example `report`. Absent if the name is the role. */
+  /** An example is `report`. Absent if the name is the role. */
   role: z.optional(z.string()),
   file: z.optional(z.string()),
   bytes: z.optional(count),

@@ -67,7 +67,7 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
 
 const referenceSchema = z.object({ artifact_name: identifierSchema });
 
-/** For example `scan_progress` in the detail of a credit limit (docs/api.md, section 2.5). */
+/** The detail of a credit limit has `scan_progress` (docs/api.md, section 2.5). */
 function referencesIn(detail: unknown): { name: string; role: string }[] {
   if (typeof detail !== 'object' || detail === null) return [];
   return Object.entries(detail).flatMap(([role, value]) => {

@@ -19,7 +19,7 @@ import { combineCrc32, tarGzEnd, tarGzStart } from './tarGz.ts';
 import { putOffsets, zipEnd } from './zip.ts';
 
 export interface ArchiveOptions {
-  /** Absolute and free of links (`Selection.root`). */
+  /** The path is absolute and free of links (`Selection.root`). */
   readonly root: string;
   readonly files: readonly SelectedFile[];
   readonly format: ArchiveFormat;

@@ -7,7 +7,7 @@ const count = z.int().check(z.minimum(0));
 /** The counts are saved, because archive and manifest don't last as long as the run. */
 export const coverageSchema = z.object({
   uploaded: count,
-  /** Excluded paths by the kind of `NotUploadedReason`. A folder counts once. */
+  /** The keys are kinds of `NotUploadedReason`. A folder counts once. */
   excluded: z
     .record(z.string().check(z.maxLength(32)), count)
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),

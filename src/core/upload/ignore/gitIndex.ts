@@ -14,14 +14,14 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 export interface IndexEntries {
   /**
-   * Called for each file in byte order, also for a submodule and for each stage of a merge. The
-   * name is relative to the working tree, with a character for each byte. A sparse checkout skips
-   * files. Returns false to stop, if the caller can store no more.
+   * The caller gets each file in byte order, also a submodule and each stage of a merge. The name
+   * is relative to the working tree, with a character for each byte. A sparse checkout skips files.
+   * False stops: the caller can store no more.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /**
-   * Called for each folder that stands for its files, as in a sparse checkout. The name ends in
-   * `/`.
+   * The question is asked for each folder that stands for its files, as in a sparse checkout. The
+   * name ends in `/`.
    */
   readonly isOnDisk: (folder: string) => boolean;
 }

@@ -9,7 +9,7 @@ export interface IgnoreRule {
    * Absent for a setting.
    */
   readonly file?: string;
-  /** From 1. For a setting, the position in the list. */
+  /** Lines count from 1. For a setting, this is the position in the list. */
   readonly line: number;
   readonly pattern: string;
   /** The configuration names the file under a condition, so the rule may not apply. */

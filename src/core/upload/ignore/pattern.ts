@@ -38,9 +38,9 @@ type Token = number | 'one' | 'any' | ByteSet;
 
 type Name = Token[] | typeof globstar;
 
-/** Longer than a name on any system. */
+/** No system has longer names. */
 const maxNameBytes = 1024;
-/** More than a path has on any system. */
+/** No system has paths with more names. */
 const maxNames = 1 << 14;
 
 /** Undefined for a rule that matches nothing. */

@@ -48,7 +48,7 @@ export interface RuleSources {
    * absolute.
    */
   readonly nameOf: (path: string) => string;
-  /** Called for each ignore file of git that git doesn't read as its author meant. */
+  /** Gets each ignore file of git that git doesn't read as its author meant. */
   readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;
 }

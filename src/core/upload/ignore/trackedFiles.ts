@@ -8,7 +8,9 @@ import type { Repository } from './repository.ts';
 import type { RuleSources } from './ruleLayers.ts';
 
 export interface UnreadIndex {
-  /** Relative to the selected folder, with `/`, or absolute if it is elsewhere. */
+  /**
+   * The path is relative to the selected folder, with `/`, or absolute if the file is elsewhere.
+   */
   readonly file: string;
   readonly problem: IndexProblem;
 }

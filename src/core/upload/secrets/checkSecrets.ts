@@ -8,7 +8,7 @@ import type { ScannedFile } from './scanFile.ts';
 import type { ScanAnswer, ScanStart, ScanTask } from './secretWorker.ts';
 
 export interface SecretCheckOptions {
-  /** Absolute and free of links (`Selection.root`). */
+  /** The path is absolute and free of links (`Selection.root`). */
   readonly root: string;
   readonly files: readonly SelectedFile[];
   readonly workerFile: string | URL;

@@ -11,9 +11,9 @@ export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
   readonly rule: string;
-  /** From 1. Absent for a secret in a name. */
+  /** Lines count from 1. Absent for a secret in a name. */
   readonly line?: number;
-  /** At most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for a name. */
+  /** Shows at most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for a name. */
   readonly masked: string;
   /** The file's content in hex: a decision applies to equal content. */
   readonly sha256: string;
@@ -148,12 +148,12 @@ interface TextChunk {
   readonly text: string;
   /** A match at or after this index belongs to the next chunk. */
   readonly end: number;
-  /** From 1. */
+  /** Lines count from 1. */
   readonly firstLine: number;
 }
 
 const chunkBytes = 256 << 10;
-/** Longer than the longest possible match, a private key of 10,000 characters. */
+/** This is longer than the longest possible match, a private key of 10,000 characters. */
 const overlapBytes = 32 << 10;
 const headBytes = 8 << 10;
 

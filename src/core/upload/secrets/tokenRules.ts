@@ -18,7 +18,7 @@ interface TokenRule {
    * be slow to begin with it.
    */
   readonly pattern: RegExp;
-  /** By default, accepts all but examples. */
+  /** The default accepts all but examples. */
   readonly accept?: (secret: string, text: string, end: number) => boolean;
   readonly remainder?: RegExp;
 }

@@ -35,7 +35,7 @@ export interface SelectOptions extends RuleOptions {
   readonly include?: readonly string[] | undefined;
   /** The walk is synchronous, so a folder that doesn't respond must be known before. */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
-  /** Called every few milliseconds with the number of files so far. */
+  /** Gets the number of files so far, every few milliseconds. */
   readonly onProgress?: ((files: number) => void) | undefined;
 }
 

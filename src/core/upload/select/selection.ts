@@ -3,11 +3,11 @@ import type { IgnoreRule } from '../ignore/ignoreRules.ts';
 import type { UnreadIndex } from '../ignore/trackedFiles.ts';
 
 export interface SelectedFile {
-  /** Relative to the selection's root, with `/`, exactly as on disk. */
+  /** The path is relative to the selection's root, with `/`, exactly as on disk. */
   readonly path: string;
   readonly bytes: number;
   readonly mode: 0o644 | 0o755;
-  /** Set for a file that stands for content that Git LFS has elsewhere. */
+  /** The file stands for content that Git LFS has elsewhere. */
   readonly isLfsPointer?: true;
 }
 
@@ -48,7 +48,7 @@ export interface Excluded {
  * byte order of paths, with submodules at the end.
  */
 export interface Selection {
-  /** Absolute and free of links. */
+  /** The path is absolute and free of links. */
   readonly root: string;
   readonly files: readonly SelectedFile[];
   readonly excluded: readonly Excluded[];
