@@ -13,7 +13,7 @@ interface Chunk {
   readonly data: Buffer;
 }
 
-/** The chunks of a PNG, whose checksums must be right. */
+/** The checksums of the chunks must be right. */
 function chunksOf(png: Buffer): readonly Chunk[] {
   const chunks: Chunk[] = [];
   for (let at = 8; at < png.length;) {

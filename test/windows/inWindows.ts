@@ -6,7 +6,7 @@ import { runTokenCommand } from '../../src/core/api/credentials.ts';
 import { writeArchive } from '../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../src/core/upload/select/selectFiles.ts';
 
-/** What `windows.test.ts` shares with these tests. */
+/** `windows.test.ts` shares these with the tests. */
 const { SHARED_FOLDER: shared = '', SENT_FILES: sent = '' } = process.env;
 
 test('F176 a token command is a batch file in a folder with spaces', async () => {

@@ -1,13 +1,13 @@
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 
-/** A test that ended in Windows; one line of JSON each. */
+/** A test that ended in Windows is one line of JSON. */
 export interface EndedTest {
   readonly name: string;
   readonly file: string | undefined;
   readonly ms: number;
   readonly skip?: string | boolean | undefined;
-  /** Of a failed test. */
+  /** Only a failed test has this. */
   readonly error?: string | undefined;
 }
 

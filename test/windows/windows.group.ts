@@ -2,8 +2,8 @@ import { runTogether } from '../unit/together/together.ts';
 import './inWindows.ts';
 
 /**
- * The unit tests of what is another thing in Windows: paths, files, leases, archives, and commands,
- * as far as Wine can run them. Those that take long there are left to a real Windows.
+ * These unit tests are of what is another thing in Windows: paths, files, leases, archives, and
+ * commands, as far as Wine can run them. Those that take long there are left to a real Windows.
  */
 await runTogether(
   `{${[

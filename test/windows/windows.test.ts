@@ -75,7 +75,7 @@ describe('in Windows', () => {
     });
 });
 
-/** The ten slowest files there, for the log. */
+/** The log names the ten slowest files there. */
 function sayTimes(ended: readonly EndedTest[]): void {
   const byFile = Map.groupBy(ended, ({ file = '' }) => win32.basename(file));
   const times = [...byFile].map(([file, all]) => [all.reduce((sum, { ms }) => sum + ms, 0), file] as const);

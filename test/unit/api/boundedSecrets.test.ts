@@ -9,7 +9,7 @@ import { VirtualClock } from '../run/virtualClock.ts';
 
 const never = (): Promise<never> => new Promise<never>(() => undefined);
 
-/** A storage whose reads are answered one by one, and one that refuses to write. */
+/** The storage's reads are answered one by one. Another one refuses to write. */
 function setUp(changes: Partial<HostSecrets> = {}) {
   const reads: PromiseWithResolvers<string | undefined>[] = [];
   const hostChanges = new Emitter<{ key: string }>(silent);

@@ -32,7 +32,7 @@ export async function startRun(t: TestContext, client: AssessmentClient): Promis
   return client.dispatch(whitebox, { input: { targets: [{ file_upload }], language: 'english' } });
 }
 
-/** A run that has ended, whose report can be downloaded. */
+/** The run has ended, and its report can be downloaded. */
 export async function exitedRun(t: TestContext, ...more: SetUp) {
   const fixture = await setUpClient(t, ...more);
   const runId = await startRun(t, fixture.client);
@@ -44,7 +44,7 @@ export async function exitedRun(t: TestContext, ...more: SetUp) {
   return { ...fixture, runId, folder, path, download };
 }
 
-/** An archive with the address to upload it to. */
+/** The archive has an address to upload it to. */
 export async function reservedUpload(t: TestContext, content?: Buffer) {
   const fixture = await setUpClient(t);
   const archive = await archiveFile(t, content);

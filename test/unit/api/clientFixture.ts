@@ -10,14 +10,14 @@ import {
   startService,
 } from '../../service/assessmentService.ts';
 
-/** A client and its service, with log lines and waits of the client. */
+/** Has the log lines and waits of the client, too. */
 export interface ClientFixture {
   readonly service: AssessmentService;
   readonly client: AssessmentClient;
   readonly lines: string[];
-  /** Those that VS Code shows at its usual level. */
+  /** VS Code shows these lines at its usual level. */
   readonly warnings: string[];
-  /** Milliseconds of each wait; no wait takes time. */
+  /** Each wait has its milliseconds, but takes no time. */
   readonly waits: number[];
 }
 
@@ -29,12 +29,12 @@ export interface ClientChanges {
   readonly monotonic?: () => number;
 }
 
-/** A source of one token that is never refreshed. */
+/** The token is never refreshed. */
 export function fixedToken(token: string | undefined): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
 }
 
-/** The changes and options of a service that accepts this token. */
+/** The service accepts this token. */
 export function withToken(token: string): [ClientChanges, ServiceOptions] {
   return [{ token: fixedToken(token) }, { organizations: { o: [token] } }];
 }

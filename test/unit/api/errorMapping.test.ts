@@ -103,7 +103,7 @@ describe('the body of a refusal', () => {
 });
 
 describe('an encoding of the content', () => {
-  /** What a call and a download make of bytes that are said to have this encoding. */
+  /** The bytes are said to have this encoding. */
   async function outcomes(t: TestContext, encoding: string | undefined, json: string | Buffer) {
     const { client, service, runId, folder, download } = await exitedRun(t);
     const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
@@ -138,7 +138,7 @@ describe('an encoding of the content', () => {
     });
 });
 
-/** What Node calls a certificate that it refuses. */
+/** Node has these codes for a certificate that it refuses. */
 const certificateCodes = `UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_CRL UNABLE_TO_DECRYPT_CERT_SIGNATURE
   UNABLE_TO_DECRYPT_CRL_SIGNATURE UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY CERT_SIGNATURE_FAILURE CRL_SIGNATURE_FAILURE
   CERT_NOT_YET_VALID CERT_HAS_EXPIRED CRL_NOT_YET_VALID CRL_HAS_EXPIRED ERROR_IN_CERT_NOT_BEFORE_FIELD

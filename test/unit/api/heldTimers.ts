@@ -1,14 +1,12 @@
 import type { TestContext } from 'node:test';
 
-/** Timers of one duration that a test advances. */
+/** A test advances timers of one duration. */
 export interface HeldTimers {
-  /** Advances the timers. */
   readonly pass: (ms: number) => void;
   readonly refreshes: () => number;
   readonly count: () => number;
 }
 
-/** The used part of a timer. */
 interface HeldTimer {
   due: number;
   readonly act: () => void;

@@ -62,7 +62,7 @@ describe('the limit of a transfer', () => {
     const timers = holdTimers(t, transferMs);
     const { client, service } = await setUpClient(t);
     service.addFault({ match: { method: 'PUT' }, before: { kind: 'stall', afterBodyBytes: 1_000 } });
-    // More than the buffers of the system take.
+    // The content is more than the buffers of the system take.
     const archive = await archiveFile(t, Buffer.alloc(5e7));
     const failure = failureOf(client.putArchive(await client.getUploadUrl(archive.bytes), archive));
     await eventually(() => service.requests.some(({ method }) => method === 'PUT'), 'the upload has begun');
@@ -71,7 +71,7 @@ describe('the limit of a transfer', () => {
     assert.deepEqual([kind, data.limit], ['timeout', transferMs]);
   });
 
-  /** An upload whose bytes are all stored, and whose answer waits. */
+  /** All bytes of the upload are stored, but its answer waits. */
   async function uploadWithoutAnswer(t: TestContext) {
     const { client, service } = await setUpClient(t);
     const answer = Promise.withResolvers<undefined>();
@@ -122,7 +122,7 @@ describe('the limit of a transfer', () => {
 });
 
 describe('a trickling answer', () => {
-  /** A server that starts each answer and never ends it. */
+  /** The server starts each answer and never ends it. */
   async function serveBytes(t: TestContext, status: number) {
     const begun = Promise.withResolvers<ServerResponse>();
     const origin = await serve(t, (request, response) => {

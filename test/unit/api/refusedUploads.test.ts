@@ -12,19 +12,15 @@ import { holdTimers } from './heldTimers.ts';
 const tries = 12;
 const refusal = '<Error><Code>Invented</Code><Message>Not here.</Message></Error>';
 
-/** What storage does with an upload. */
 interface Storage {
   /** Answers this status after so many bytes of the body, and hangs up. */
   readonly status: number;
   readonly afterBytes: number;
-  /** Whether it asks for the body. */
+  /** If this is true, storage asks for the body. */
   readonly asks: boolean;
 }
 
-/**
- * Storage of an own making, on a bare socket: it hangs up right after its answer, whatever is still
- * arriving.
- */
+/** This storage on a bare socket hangs up right after its answer, whatever is still arriving. */
 async function startStorage(t: TestContext, { status, afterBytes, asks }: Storage) {
   const seen = { heads: [] as string[], bodyBytes: 0 };
   const server = net.createServer((socket) => {

@@ -3,18 +3,18 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { pausesWhile } from './cpuTime.ts';
 
-/** Work on a hostile or huge input, with assertions. */
+/** The work reads a hostile or huge input, and has assertions. */
 export interface Work {
   /** Creates the input, which is not measured, and returns the measured function. */
   readonly prepare: (after: (cleanUp: () => unknown) => void) => Promise<() => unknown> | (() => unknown);
-  /** Longest block of the event loop; 200 ms unless a user types meanwhile. */
+  /** The event loop may be blocked this long: 200 ms, unless a user types meanwhile. */
   readonly maxMs?: number;
 }
 
 const childVariable = 'BLOCKED_LOOP_TEST';
 /** Machines differ, and real blocks exceed the bound many times. */
 const slack = 10;
-/** For a child that never ends. */
+/** A child that never ends is stopped after this. */
 const maxChildMs = 10 * 60_000;
 
 /**

@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test';
 import { tempFolder } from '../run/tempFolder.ts';
 
 /**
- * A folder that ignores letter case, as most disks of macOS do. Skips the test, and returns
- * undefined, where the system can't make one.
+ * The folder ignores letter case, as most disks of macOS do. Skips the test, and returns undefined,
+ * where the system can't make one.
  */
 export async function caselessFolder(t: TestContext): Promise<string | undefined> {
   const folder = await tempFolder(t);

@@ -1,11 +1,14 @@
-/** Processor time of all threads of this process in milliseconds, independent of other load. */
+/**
+ * Counts the processor time of all threads of this process in milliseconds, independent of other
+ * load.
+ */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * The result of the work, and the sorted processor times between turns of the event loop,
+ * Returns the result of the work, and the sorted processor times between turns of the event loop,
  * independent of other load.
  */
 export async function pausesWhile<T>(

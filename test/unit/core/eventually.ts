@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Ten times what the slowest condition takes on an idle machine. */
+/** The slowest condition takes a tenth of this on an idle machine. */
 const limitMs = 60_000;
 
 /**

@@ -64,7 +64,7 @@ describe('files', () => {
     withLinks,
     async (t) => {
       const folder = await tempFolder(t);
-      // Listed, but gone afterwards.
+      // These are listed, but gone afterwards.
       for (const name of ['a.tmp', 'c.part']) await symlink('gone', join(folder, name));
       await writeFile(join(folder, 'b.tmp'), '');
       await utimes(join(folder, 'b.tmp'), 0, 0);
@@ -86,7 +86,7 @@ describe('files', () => {
     while (!isOver()) {
       const began = performance.now();
       assert.ok(contents.includes(await readFile(path, 'utf8')));
-      // There, a file that is open most of the time is never replaced.
+      // A file that is open most of the time is never replaced there.
       if (process.platform === 'win32') await sleep(Math.max(20, 5 * (performance.now() - began)));
     }
     await writing;
@@ -149,7 +149,7 @@ describe('files', () => {
 
   test('two versions of a file have different marks, even with the same length and time', async (t) => {
     const path = join(await tempFolder(t), 'a.json');
-    // Consecutive ones: a disk gives the number of a file that is gone to a new one.
+    // The texts follow each other: a disk gives the number of a file that is gone to a new one.
     for (const text of ['one', 'two', 'six', 'ten']) {
       const before = await fileStampOf(path);
       const fileStamp = await writeFileAtomic(path, text);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const windows = process.platform === 'win32';
 
-/** Options of tests that some systems can't run; the reason is printed. */
+/** Some systems can't run tests with these options. The reason is printed. */
 export const withRights = { skip: windows && 'rights of files are POSIX' };
 export const withPipes = { skip: windows && 'Windows has no named pipes in folders' };
 export const withOddNames = { skip: windows && 'Windows has no files with such names' };

@@ -40,7 +40,7 @@ test('F169 an answer, a failure, and a cancellation end the wait for the host at
   await assert.rejects(waiting, { name: 'AbortError' });
 });
 
-/** Folders whose calls return when the test says so. */
+/** Calls to these folders return when the test says so. */
 function makeFolders({ mock: { timers } }: TestContext) {
   timers.enable({ apis: ['setTimeout'] });
   const calls = new FolderCalls(silent);

@@ -18,7 +18,6 @@ const atCreditLimit: Description = {
   output: { kind: 'ABORTED', abortedReason: { code: 'credit_limit_reached' } },
 };
 
-/** A run with this end, with or without a feature list. */
 function ended(workflow: WorkflowId, description: Description, hasFeatures: boolean): Run {
   const artifacts = hasFeatures ? [{ name: 'features', file: 'features.json', bytes: 2 }] : [];
   const events: RunEvent[] = [
@@ -29,7 +28,7 @@ function ended(workflow: WorkflowId, description: Description, hasFeatures: bool
   return events.reduce(advance, { ...runOf.running, workflow });
 }
 
-/** The runs that `resume` may refer to (API reference, sections 2.7 and 2.8). */
+/** `resume` may refer to these runs (API reference, sections 2.7 and 2.8). */
 const ends: readonly [WorkflowId, Description, hasFeatures: boolean, Record<string, true | string>][] = [
   ['blackbox-crawl', success, true, { assessPairs: true, crawlFurther: true }],
   ['blackbox-crawl', success, false, { assessPairs: 'noFeatures', crawlFurther: true }],

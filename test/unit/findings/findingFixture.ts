@@ -18,7 +18,7 @@ import { runOf } from '../run/sampleRuns.ts';
 import { storeManifest } from './result/storedManifest.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 
-/** The machine's own. */
+/** This is the machine's own clock. */
 export const clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -38,11 +38,11 @@ type Files = Readonly<Record<string, string | Buffer>>;
 type RunParts = readonly [
   folders: readonly string[],
   findings: string,
-  /** Of each folder, or the same of every one. */
+  /** Each folder has files of its own, or all have the same. */
   uploaded?: Files | readonly Files[],
 ];
 
-/** A finding store with its own folder on disk, run store and triage store. */
+/** The finding store has its own folder on disk, run store, and triage store. */
 export interface FindingFixture {
   readonly root: string;
   readonly store: FindingStore;
@@ -53,7 +53,7 @@ export interface FindingFixture {
   readonly open: Set<string>;
   /** A folder below the root does not answer, until the returned function is called. */
   readonly silence: (name: string) => () => void;
-  /** Folders whose decisions are shared. */
+  /** The decisions of these folders are shared. */
   readonly shared: Set<string>;
   readonly edit: (file: string, text: string | undefined) => Promise<void>;
   /** Opens a second finding store, as a new window does; `workerFile` may not exist. */
@@ -179,7 +179,7 @@ export async function setUpFindings(
         }
       await runs.create(run);
       const source = { ...sourceFor(runs), encodings: inShiftJis };
-      // As the last step of collecting; a file that cannot be read does not keep the run from
+      // This is the last step of collecting. A file that cannot be read does not keep the run from
       // ending.
       if (uploaded !== undefined) await saveResult(run, source).catch(() => undefined);
       return run;
@@ -188,7 +188,7 @@ export async function setUpFindings(
   return fixture;
 }
 
-/** A succeeded run of folders below `root`, of which only the findings file is on disk. */
+/** Only the findings file of the succeeded run is on disk. */
 export async function writeRun(
   root: string,
   runs: Pick<RunStore, 'folderOf'>,
@@ -204,7 +204,7 @@ export async function writeRun(
   return { ...runOf.succeeded, id, runId: id, targets, artifacts, createdAt: count } as Run;
 }
 
-/** Where results of these runs come from. */
+/** Results of these runs come from there. */
 export function sourceFor(runs: ResultSource['runs'], more: Partial<ResultSource> = {}): ResultSource {
   return { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory(), ...more };
 }
@@ -218,7 +218,7 @@ async function storeUploaded(run: Run, index: number, runFolder: string, uploade
   }
 }
 
-/** The findings file of one invented finding. */
+/** The findings file has one invented finding. */
 export function finding(
   title: string,
   location: Record<string, unknown> = { file: 'a.js', line: 2 },
@@ -230,7 +230,7 @@ export function titles({ store }: FindingFixture): string[] {
   return store.all().map((shown) => shown.finding.title);
 }
 
-/** Verdicts of reported and absent findings of a run, by title. */
+/** Returns verdicts of reported and absent findings by title. */
 export async function verdictsOf(
   { store }: FindingFixture,
   run: Run,

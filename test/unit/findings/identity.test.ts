@@ -4,7 +4,7 @@ import { createFinder, fingerprintOf, type FindingIdentity } from '../../../src/
 import { parseFindings } from '../../../src/core/findings/parse/parseFindings.ts';
 import { identityFor } from './shownFindings.ts';
 
-/** The fingerprint of a finding whose path is valid. */
+/** The path of the finding has to be valid. */
 function printOf(item: object): string {
   const [finding] = parseFindings(JSON.stringify([item])).findings;
   return fingerprintOf(finding!, { path: finding?.locations[0]?.path ?? '' });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** A temporary folder with these files, whose content is their path. */
+/** The content of each file is its path. */
 export async function scratchFolder(
   t: Pick<TestContext, 'after'>,
   files: readonly string[],

@@ -9,7 +9,6 @@ import type { DetailedFinding, ShownFinding } from '../../../src/core/findings/s
 import { TRIAGE_STATES } from '../../../src/core/findings/triage/triage.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
 
-/** The evidence of a single location. */
 function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['evidence'] {
   const path = 'a.js';
   if (kind === undefined) return undefined;
@@ -19,7 +18,7 @@ function toEvidence(kind: (typeof EVIDENCE)[number] | undefined): ShownFinding['
 
 const run = { id: 'invented-run', targets: [] } as unknown as Run;
 
-/** What a result says about a finding that only `text` tells apart. */
+/** Only `text` tells findings apart. */
 export function identityFor(text: string, index = 0) {
   const file = hash('sha256', text, 'hex').slice(0, 16);
   const identity: Named = {
@@ -32,7 +31,7 @@ export function identityFor(text: string, index = 0) {
   return { ...identity, ofTarget: '', uploadedPath: '', uploaded: [], quotes: [], statusSince: 0 };
 }
 
-/** Properties of an invented finding; `at` is its place, if any. */
+/** `at` is the location of the invented finding, if any. */
 export interface Invented extends Partial<Finding> {
   readonly at?:
     { readonly path: string; readonly line?: number; readonly drift?: (typeof DRIFTS)[number] } | undefined;
@@ -53,7 +52,7 @@ const usual = {
   cwes: [],
 } as const;
 
-/** An invented finding as the editor would show it, in the folder `/home/dev/shop`. */
+/** The editor would show the invented finding so, in the folder `/home/dev/shop`. */
 export function invent(invented: Invented = {}): DetailedFinding {
   const { at, state = 'open', verdict, evidence, owners, ...finding } = invented;
   const { drift = 'same' } = at ?? {};

@@ -48,7 +48,7 @@ test('what a killed process has half filled is removed and filled again', async 
   assert.deepEqual(await readdir(folder), ['.complete', 'whole']);
 });
 
-/** A process that fills `folder` by `body`, which gets `into`. */
+/** The process fills `folder` by `body`, which gets `into`. */
 function startOther(folder: string, body: string): ChildProcessByStdio<null, Readable, null> {
   const script = `
     import { writeFile } from 'node:fs/promises';

@@ -19,7 +19,7 @@ test(
     const [folder, go] = [join(storage, 'shop'), join(storage, 'go')];
     await mkdir(folder);
     await mkdir(join(storage, 'dist'));
-    // As on a share that is silent: nothing is worked out before the file is there.
+    // A silent share does the same: nothing is worked out before the file is there.
     const worker = `const wait = setInterval(() => {
     if (!require('node:fs').existsSync(${JSON.stringify(go)})) return;
     clearInterval(wait);

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import type * as vscode from 'vscode';
 
 /**
- * The real wiring of the extension (`src/extension.ts`) in a VS Code without a window, in which
- * nobody clicks and nothing is drawn.
+ * The real wiring of the extension (`src/extension.ts`) runs in a VS Code without a window, in
+ * which nobody clicks and nothing is drawn.
  */
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -20,7 +20,7 @@ function inert(members: Members = {}): unknown {
   const always = (): unknown => inert();
   const known: Readonly<Record<string | symbol, unknown>> = {
     ...members,
-    // Not a promise, empty, and no text.
+    // It is not a promise, is empty, and has no text.
     then: undefined,
     [Symbol.iterator]: () => [][Symbol.iterator](),
     [Symbol.toPrimitive]: () => '',
@@ -33,13 +33,13 @@ function inert(members: Members = {}): unknown {
   });
 }
 
-/** The values of context keys, by the last `setContext` of each. */
+/** Context keys have the values of the last `setContext` of each. */
 const contexts = new Map<string, unknown>();
 const folders: { readonly uri: unknown }[] = [];
-/** What another extension’s `activate` gives, by the extension’s ID. */
+/** Another extension's `activate` gives this, by the extension's ID. */
 export const otherExtensions = new Map<string, Members>();
 const ofWindowState = new Set<(state: { readonly focused: boolean }) => void>();
-/** As a user does who turns to the window. */
+/** A user does this who turns to the window. */
 export const focusWindow = (): void => ofWindowState.forEach((listener) => listener({ focused: true }));
 
 const toUri = (fsPath: string): unknown => inert({ fsPath, path: fsPath, scheme: 'file' });
@@ -127,7 +127,7 @@ const { start } = await import('../../../src/extension.ts');
 interface WindowOptions {
   readonly storage: string;
   readonly folder: string;
-  /** Of the extension; its bundles are in `dist`. */
+  /** The extension has its bundles in `dist`. */
   readonly extensionPath?: string;
   readonly token?: string;
 }

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { test } from 'node:test';
 import { manifest, read, readJson, root } from './projectFiles.ts';
 
-// What the docs and the texts on screen say of the source, of commands, and of the tests.
+// Docs and texts on screen say this of the source, of commands, and of the tests.
 
 test('files and folders of the source are within the limits that CONTRIBUTING.md names', () => {
   const [, lines, entries] =

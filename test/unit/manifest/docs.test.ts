@@ -18,7 +18,7 @@ interface JsonSchema {
   readonly maximum?: number;
 }
 
-/** The bounds of a schema, as docs/api.md writes them. */
+/** docs/api.md writes the bounds of a schema so. */
 function boundsOf(schema: JsonSchema): string {
   const [unit, least, most] =
     schema.items !== undefined
@@ -57,7 +57,7 @@ function cellsOf(file: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim()));
 }
 
-/** What agents read of the tools: the only descriptions in the manifest itself. */
+/** Agents read these descriptions of the tools, the only ones in the manifest itself. */
 function toolDescriptions(): readonly string[] {
   const texts: string[] = [];
   JSON.stringify(manifest, (key, value: unknown) => {
@@ -67,7 +67,7 @@ function toolDescriptions(): readonly string[] {
   return texts;
 }
 
-/** UI texts in both languages, without link targets. */
+/** The texts have no link targets. */
 function textsOnScreen(): { readonly english: readonly string[]; readonly japanese: readonly string[] } {
   const bundle = readJson('l10n/bundle.l10n.ja.json');
   const withoutTargets = (text: string): string => text.replaceAll(/\]\(command:[^)]*\)/g, ']');
@@ -171,7 +171,7 @@ test('the texts on screen are written as docs/terms.md says', () => {
 
 const docs = globSync(['*.md', 'docs/*.md', 'skills/*/*.md', '.github/*.md'], { cwd: root });
 
-/** What is between backticks outside code blocks. docs/release.md has names of other tools. */
+/** Code stands between backticks outside code blocks. docs/release.md has names of other tools. */
 function codeInDocs(): readonly string[] {
   return docs.flatMap((file) => {
     if (file.endsWith('release.md')) return [];
@@ -277,7 +277,7 @@ test('no sentence of the docs has more than 25 words', () => {
   assert.deepEqual(long, []);
 });
 
-/** The number that the pattern finds in a doc, in units of a constant of the source. */
+/** The pattern finds the number in a doc, in units of a constant of the source. */
 const numbers: readonly (readonly [doc: string, text: RegExp, source: string, name: string, unit: number])[] =
   [
     ['SECURITY.md', /every (\d+) seconds at first/, 'core/run/state/delays', 'minPollMs', 1_000],

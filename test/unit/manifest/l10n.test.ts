@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { targetFileSchema } from '../../../src/core/workflows/targetFile.ts';
 import { manifest, read, readJson, root } from './projectFiles.ts';
 
-/** The bundle key of a text, including its comment if it has one. */
+/** The key includes the comment of the text, if it has one. */
 function keyOf(text: ts.Expression | undefined): string | undefined {
   if (text && ts.isStringLiteralLike(text)) return text.text;
   const [message, comment] =
@@ -15,8 +15,8 @@ function keyOf(text: ts.Expression | undefined): string | undefined {
 }
 
 /**
- * The key of every text given to `vscode.l10n.t`, under that name or as `t`, and of every
- * description in the schema of target files.
+ * The texts are given to `vscode.l10n.t`, under that name or as `t`, or describe the schema of
+ * target files.
  */
 function textsInCode(): Set<string> {
   const texts = new Set<string>();

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The root of the project. */
 export const root = path.resolve(import.meta.dirname, '../../..');
 
 export function read(file: string): string {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { cpuMs } from '../core/cpuTime.ts';
 import { readMarkdown } from '../../../webview-ui/report/markdown.ts';
 
-/** The HTML of a report; undefined if a section is shown as text. */
+/** Returns undefined if a section is shown as text. */
 function htmlOf(markdown: string): string {
   const report = readMarkdown(markdown);
   return report.sections.flatMap((section) => (section.isText ? [] : report.html(section))).join('');

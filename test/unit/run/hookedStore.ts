@@ -4,7 +4,7 @@ import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { WindowOptions } from './runWindow.ts';
 
 type MakeStore = NonNullable<WindowOptions['store']>;
-/** Called before an event is saved; throwing prevents that. */
+/** It is called before an event is saved. If it throws, the event isn't saved. */
 type BeforeNote = (event: RunEvent) => Promise<void> | void;
 
 class HookedStore extends RunStore {
@@ -26,12 +26,12 @@ class HookedStore extends RunStore {
   }
 }
 
-/** A store that calls `before` before each event is saved. */
+/** The store calls `before` before each event is saved. */
 export function storeWithHook(before: BeforeNote): MakeStore {
   return (root, deps) => new HookedStore(before, root, deps);
 }
 
-/** A store on a disk that is full for events of this type, some times or always. */
+/** The disk is full for events of this type, some times or always. */
 export function storeWithoutSpaceFor(type: RunEvent['type'], times = Infinity): MakeStore {
   let refusals = times;
   return storeWithHook((event) => {

@@ -6,13 +6,13 @@ import { systemCode } from '../../../src/core/errors.ts';
 import { type Scope, tempFolder } from './tempFolder.ts';
 import { eventually } from '../core/eventually.ts';
 
-/** The file of a worker that begins with a read, which returns at the end of the test. */
+/** The worker begins with a read, which returns at the end of the test. */
 export async function hungWorker(t: Scope) {
   const folder = await tempFolder(t);
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   const workerFile = join(folder, 'worker.mjs');
-  // In another process, since nobody could tell whether a thread has begun its read.
+  // The reader is another process, since nobody could tell whether a thread has begun its read.
   await writeFile(
     workerFile,
     `import { execFileSync } from 'node:child_process'; execFileSync('cat', [${JSON.stringify(pipe)}]);`,

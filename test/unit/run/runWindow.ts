@@ -26,8 +26,7 @@ import { type Traffic, VirtualClock, watchTraffic } from './virtualClock.ts';
 export const workerFile = join(import.meta.dirname, '../../../src/core/upload/archive/archiveWorker.ts');
 
 /**
- * A service, a workspace and a storage folder on one virtual clock, shared by the windows of a
- * test.
+ * The windows of a test share a service, a workspace, and a storage folder on one virtual clock.
  */
 export interface Fixture {
   readonly service: AssessmentService;
@@ -52,7 +51,7 @@ export interface Fixture {
   readonly pullCable: () => () => void;
 }
 
-/** One editor window: its store, its tracker, and its log and its events. */
+/** An editor window has its store, its tracker, its log, and its events. */
 export interface RunWindow {
   readonly store: RunStore;
   readonly tracker: RunTracker;
@@ -74,21 +73,21 @@ export interface RunWindow {
 }
 
 export interface WindowOptions {
-  /** A clock of its own instead of the clock of the fixture. */
+  /** This clock replaces the clock of the fixture. */
   readonly clock?: Clock;
   readonly store?: (root: string, deps: { clock: Clock; log: Logger }) => RunStore;
   readonly refresh?: TokenSource['refresh'];
-  /** Instead of the token that `setToken` replaces. */
+  /** This source replaces the token of `setToken`. */
   readonly tokenSource?: TokenSource;
   readonly deleteSource?: boolean;
   readonly random?: () => number;
   readonly saveResult?: NonNullable<RunDeps['saveResult']>;
-  /** Answers at once by default. */
+  /** The workbench answers at once by default. */
   readonly askWorkbench?: () => Promise<unknown>;
   readonly workerFile?: string;
   readonly retainLocalDays?: number;
   readonly notes?: RunNotes | undefined;
-  /** The passwords of the logins of its blackbox runs. */
+  /** These are the passwords of the logins of its blackbox runs. */
   readonly passwords?: readonly string[];
 }
 
@@ -106,7 +105,7 @@ export async function setUpFixture(t: Scope, options: ServiceOptions = {}): Prom
       typeof path === 'string' ? request.path.endsWith(path) : path.test(request.path),
     ).length;
   const pullCable = (): (() => void) => {
-    // A port that refuses connections, as every address does without a network.
+    // The port refuses connections, as every address does without a network.
     const real = http.request.bind(http) as (
       url: string | URL,
       options: http.RequestOptions,

@@ -12,7 +12,7 @@ const archive = {
 } as const;
 const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, notPackaged: 0 };
 
-/** An invented run with one packed target at its beginning. */
+/** The invented run has one packed target, and is at its beginning. */
 export const uploadingRun: RunIn<'preparing'> = {
   version: 1,
   state: 'preparing',
@@ -74,7 +74,7 @@ const lost = { kind: 'connectionLost' } as const;
 
 export const uploadedRun = after(uploadingRun, ...launch.slice(0, 2));
 
-/** One run of each state, reached by events. */
+/** Events lead to one run of each state. */
 export const runOf: Readonly<Record<RunState, Run>> = {
   preparing: uploadingRun,
   dispatching,
@@ -98,7 +98,7 @@ export const runOf: Readonly<Record<RunState, Run>> = {
   },
 };
 
-/** One event of each type, and of `answered` one for each kind of answer. */
+/** There is one event of each type, and of `answered` one for each kind of answer. */
 export const eventOf = {
   reserved: { type: 'reserved', target: 0, fileId: 'file-2', at },
   confirmed: launch[1]!,
@@ -132,7 +132,7 @@ export const eventOf = {
   endNotified: { type: 'endNotified', at },
 } as const satisfies Record<string, RunEvent>;
 
-/** Whether something holds for a run so many milliseconds after `at`. */
+/** Says whether something holds for a run so many milliseconds after `at`. */
 export function holdsAfter(
   holds: (run: Run, now: number) => boolean,
   run: Run,

@@ -45,7 +45,7 @@ export async function startRemoteRun(fixture: Fixture): Promise<string> {
   return clientOf(fixture).dispatch(whitebox, { input: { targets, language: 'english' } });
 }
 
-/** An unknown run of a window whose dispatch never arrived; its file is confirmed. */
+/** The dispatch of the unknown run never arrived. Its file is confirmed. */
 export async function seedUnknownRun(fixture: Fixture, window: RunWindow): Promise<RunIn<'unknown'>> {
   const fileId = await uploadArchive(fixture);
   const at = fixture.clock.now();
@@ -79,13 +79,13 @@ export async function trackRemoteRun(
   return { id: await trackRun(fixture, window, runId), runId };
 }
 
-/** A fixture whose window tracks a remote run. */
+/** The window of the fixture tracks a remote run. */
 export async function setUpRun(t: Scope, options?: WindowOptions) {
   const { fixture, window } = await setUpWindow(t, options);
   return { fixture, window, ...(await trackRemoteRun(fixture, window)) };
 }
 
-/** A tracked run that ended after its window closed. */
+/** The tracked run ended after its window closed. */
 export async function trackRunThatEndsUnseen(t: TestContext, fixture: Fixture): Promise<string> {
   const window = openWindow(t, fixture);
   const { id, runId } = await trackRemoteRun(fixture, window);

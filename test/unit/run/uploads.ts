@@ -6,13 +6,13 @@ import type { Run } from '../../../src/core/run/state/run.ts';
 import type { Fixture, RunWindow } from './runWindow.ts';
 
 export const puts = (fixture: Fixture) => fixture.service.requests.filter(({ method }) => method === 'PUT');
-/** States of all input files in order of reservation. */
+/** The states are in order of reservation. */
 export const states = (fixture: Fixture): string[] => fixture.service.files().map(({ state }) => state);
 export const accepted = (fixture: Fixture): number => fixture.service.runs().length;
 export const archiveOf = (window: RunWindow, run: Run): string =>
   join(window.store.folderOf(run.id), run.targets[0]!.archive!.file);
 
-/** The question before an upload; false sends nothing. */
+/** If it returns false, nothing is sent. */
 type ConfirmUpload = (run: Run) => Promise<boolean>;
 
 /** Claims the folders, packs, asks and starts, as the editor does. */
@@ -59,7 +59,7 @@ export async function startUnkept({ tracker, assessment }: RunWindow): Promise<v
   await assert.rejects(started, { name: 'AbortError' });
 }
 
-/** A Memento shared by windows. */
+/** Windows share this Memento. */
 export function memory() {
   const values = new Map<string, unknown>();
   return {

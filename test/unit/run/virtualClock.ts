@@ -9,13 +9,13 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A manual clock: `advance` moves both clocks, `moveWall` the wall clock only. */
+/** `advance` moves both clocks, `moveWall` the wall clock only. */
 export class VirtualClock implements Clock {
   #wall = Date.now();
   #monotonic = 1_000;
   #sleepers: Sleeper[] = [];
   #onSleep = new Set<() => void>();
-  /** Durations of all sleeps, in order. */
+  /** The durations of all sleeps are in order. */
   readonly slept: number[] = [];
 
   now(): number {
@@ -133,12 +133,11 @@ function whenStill(traffic: Traffic, end: Promise<void>, isOver: () => boolean):
   });
 }
 
-/** Timers of `whenStill`. */
 let ownTimers = 0;
 
 /**
- * Whether this process reads or writes files, connects, or waits in real time; virtual time must
- * not advance meanwhile.
+ * Virtual time must not advance while this process reads or writes files, connects, or waits in
+ * real time.
  */
 function hasWork(othersTimers: number): boolean {
   const kinds = process.getActiveResourcesInfo();
@@ -150,11 +149,10 @@ function countTimers(kinds: readonly string[]): number {
   return kinds.filter((kind) => kind === 'Timeout').length;
 }
 
-/** Running `node:http` requests and threads of this process. */
 export interface Traffic {
   readonly isBusy: () => boolean;
   readonly whenQuiet: () => Promise<void>;
-  /** The real timers that were running before, as those of the test runner. */
+  /** These real timers were running before, as those of the test runner. */
   readonly othersTimers: number;
 }
 

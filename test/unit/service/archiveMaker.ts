@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { Header } from 'tar';
 
-/** An archive entry, safe or not; by default a file. */
+/** The entry may be unsafe. By default it is a file. */
 export interface ArchiveItem {
   readonly path: string;
   readonly content?: string;
@@ -9,7 +9,7 @@ export interface ArchiveItem {
   readonly linkpath?: string;
 }
 
-/** A tar.gz that holds exactly these entries; nothing is checked or normalised. */
+/** The tar.gz holds exactly these entries. Nothing is checked or normalised. */
 export function tarGz(items: readonly ArchiveItem[], { endMarker = true } = {}): Buffer {
   const blocks = items.flatMap(({ path, content = '', type = 'File', linkpath }) => {
     const body = Buffer.from(content);

@@ -69,7 +69,7 @@ test('F142 the relay passes on only IDs, and bounds the body', async (t) => {
   assert.deepEqual(said, []);
 });
 
-/** The headers of a delivery as npm `standardwebhooks` signs it. */
+/** npm's `standardwebhooks` signs a delivery with these headers. */
 function signed(secret: string, id: string, body: string, time = new Date()): Record<string, string> {
   return {
     'webhook-id': id,

@@ -9,7 +9,7 @@ import type { ScannedFile } from '../../../src/core/upload/secrets/scanFile.ts';
 import type { Omission } from '../../../src/core/upload/sourceFile.ts';
 import type { SelectedFile, Selection } from '../../../src/core/upload/select/selection.ts';
 
-/** A progress without cancellation. */
+/** The progress has no cancellation. */
 export const progress = { signal: new AbortController().signal, onStep: () => undefined };
 
 export function file(path: string): SelectedFile {
@@ -28,7 +28,7 @@ export function selection(paths: readonly string[]): Selection {
   };
 }
 
-/** The check result of a file: unreadable by its name, secret or clean by its content. */
+/** A file is unreadable by its name, and secret or clean by its content. */
 export function checked(path: string, content = path): ScannedFile | Omission {
   if (path.endsWith('locked')) return { path, reason: 'unreadable', code: 'EACCES' };
   const suspicion = {
@@ -42,7 +42,7 @@ export function checked(path: string, content = path): ScannedFile | Omission {
   return { suspicions: content.endsWith('secret') ? [suspicion] : [], sha256: content };
 }
 
-/** An invented folder with adjustable choices and decisions, which counts disk accesses. */
+/** The invented folder has adjustable choices and decisions, and counts disk accesses. */
 export function inventedFolder(paths: readonly string[], mode: SecretRules['mode'] = 'block') {
   const folder = {
     choices: {} as PathChoices,

@@ -13,7 +13,7 @@ export async function paths(at: TestTree, more: Partial<SelectOptions> = {}): Pr
   return (await select(at, more)).files.map(({ path }) => path);
 }
 
-/** The excluded paths, one line each with the reason. */
+/** Each excluded path is one line with the reason. */
 export async function excluded(at: TestTree, more: Partial<SelectOptions> = {}): Promise<string[]> {
   return (await select(at, more)).excluded.map(({ path, reason }) => {
     switch (reason.kind) {
@@ -33,7 +33,7 @@ function ruleName({ source, file = '', line, pattern }: IgnoreRule): string {
   return `${source} ${file}:${line} ${pattern}`;
 }
 
-/** The selected paths of a folder, after comparing them with git's. */
+/** Returns the selected paths of a folder, after comparing them with git's. */
 export async function sameAsGit(at: TestTree, folder = at.root): Promise<string[]> {
   const ours = (await selectFiles(folder, options(at))).files.map(({ path }) => path);
   assert.deepEqual(ours, gitSelects(at, folder));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { selectFiles, type SelectOptions } from '../../../src/core/upload/select/selectFiles.ts';
 import { options, type TestTree } from './trees.ts';
 
-/** Runs git in a folder of a place, without the machine's configuration. */
+/** Runs git in a folder of a tree, without the machine's configuration. */
 export function git(at: TestTree, args: readonly string[], cwd = at.root, input = ''): string {
   const identity = ['-c', 'user.name=Invented', '-c', 'user.email=invented@example.com'];
   const run = spawnSync('git', [...identity, ...args], {
@@ -18,8 +18,8 @@ export function git(at: TestTree, args: readonly string[], cwd = at.root, input 
 }
 
 /**
- * The oracle: the regular files on disk that git tracks, and that its own ignore rules match, but
- * not the user's.
+ * The oracle returns the regular files on disk that git tracks, and that its own ignore rules
+ * match, but not the user's.
  */
 export function gitTracksIgnored(at: TestTree, folder = at.root): string[] {
   const where = ['rev-parse', '--path-format=absolute', '--git-path', 'info/exclude'];
@@ -37,7 +37,10 @@ function listed(at: TestTree, folder: string, excludeFile: string, more: readonl
   );
 }
 
-/** The files named as tracked although ignored, and the problems of indexes that are not read. */
+/**
+ * Returns the files named as tracked although ignored, and the problems of indexes that are not
+ * read.
+ */
 export async function named(
   at: TestTree,
   folder = at.root,

@@ -17,7 +17,9 @@ import type { TestContext } from 'node:test';
 import type { GitSurroundings } from '../../../src/core/upload/ignore/repository.ts';
 import type { SelectOptions } from '../../../src/core/upload/select/selectFiles.ts';
 
-/** A temporary folder with its own home, so that the machine's git configuration does not apply. */
+/**
+ * The temporary folder has its own home, so that the machine's git configuration does not apply.
+ */
 export interface TestTree {
   readonly root: string;
   readonly home: string;
@@ -88,8 +90,8 @@ export function options(tree: TestTree, more: Partial<SelectOptions> = {}): Sele
 }
 
 /**
- * The oracle of a selection: what git would add to an empty index, without links and nested
- * repositories; with `onlyBy` by the rules of this file only.
+ * The oracle returns what git would add to an empty index, without links and nested repositories;
+ * with `onlyBy` by the rules of this file only.
  */
 export function gitSelects(tree: TestTree, folder = tree.root, onlyBy?: string): string[] {
   const exclude = onlyBy === undefined ? '--exclude-standard' : `--exclude-from=${onlyBy}`;
@@ -123,7 +125,7 @@ export async function asNobody<T>(tree: TestTree, run: () => Promise<T>): Promis
   }
 }
 
-/** A `testPlace` with a repository and these files. */
+/** A `testTree` has a repository and these files. */
 export function testRepository(t: TestContext, files: Parameters<typeof plant>[1]): TestTree {
   const tree = testTree(t);
   plantRepository(tree.root);

@@ -22,7 +22,7 @@ const input: ApplicationInput = {
 };
 const request = { ...account, input };
 
-/** A secret storage and a Memento; without a keyring, empty texts are not stored. */
+/** Without a keyring, empty texts are not stored. */
 function stores() {
   const secrets = new Map<string, string>();
   const index = new Map<string, unknown>();
@@ -115,7 +115,7 @@ const withInstructions = (additional_instructions: string): ApplicationInput => 
 });
 
 /**
- * The login instructions that a new request is compared with; `3a` was approved for an assessment,
+ * A new request is compared with these login instructions. `3a` was approved for an assessment,
  * `4o` for another file.
  */
 async function comparedWith(

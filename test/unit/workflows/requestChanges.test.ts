@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { exactLine } from '../../../src/core/visibleText.ts';
 import { changedLines, changesBetween } from '../../../src/core/workflows/requestChanges.ts';
 
-/** Similar texts with characters that are hard to see. */
+/** The texts are similar, with characters that are hard to see. */
 const pieces = ['a', 'b', 'a'.repeat(53), ' ', '\n', '\t', '\u00A0', '\u202E', '\u200D', '…', '⏎', '\\u{202E}', '😀', '😁', '\uD83D']; // prettier-ignore
 const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((drawn) => drawn.join(''));
 
-/** What `exactLine` shows, read back. */
+/** Reads back what `exactLine` shows. */
 function readBack(line: string): string {
   return line
     .replaceAll('⏎', '\n')
@@ -25,7 +25,7 @@ test('F144 an exact line can be parsed back for any text, and a dialog collapses
   );
 });
 
-/** The text without the common prefix and suffix. */
+/** Omits the common prefix and suffix. */
 function between(one: string, other: string): string {
   const [a, b] = [Array.from(one), Array.from(other)];
   let start = 0;

@@ -31,7 +31,7 @@ const whole = {
   assessment: { scan_credit_limit: 100_000, crawl_credit_limit: 5 },
 };
 
-/** The schema check of the editor's JSON support. */
+/** The editor's JSON support checks by this schema. */
 const contributed = new Ajv({ strict: false }).compile(
   z.toJSONSchema(targetFileSchema, { target: 'draft-7' }),
 );
@@ -47,7 +47,7 @@ const many = (count: number, make: (index: number) => unknown) =>
 const long = (length: number) => 'x'.repeat(length);
 const wish = (preference: string) => ({ kind: 'DO', preference });
 
-/** Each with its problem and the text at the problem. */
+/** Each has its problem and the text at the problem. */
 const broken: readonly (readonly [name: string, file: unknown, problem: string, at: string])[] = [
   ['no target', {}, 'missing target_urls', '{'],
   ['0 targets', { target_urls: [] }, 'atLeast 1 items', '[]'],
@@ -175,7 +175,6 @@ test('any text is parsed, or has problems within its range', () => {
   );
 });
 
-/** Whether the API accepts a URI (`format: uri`). */
 const isUri = addFormats.default(new Ajv()).compile({ type: 'string', format: 'uri' });
 const urlText = fc
   .array(

@@ -33,7 +33,7 @@ import { clock, finding, type FindingFixture, setUpFindings } from '../findingFi
 import { caselessFolder } from '../../core/caselessFolder.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
-/** The server bundled as CommonJS, which starts several times faster than its sources. */
+/** The server is bundled as CommonJS, which starts several times faster than its sources. */
 const server = path.join(mkdtempSync(path.join(tmpdir(), 'mcp-')), 'mcp.cjs');
 after(() => rm(path.dirname(server), { recursive: true }));
 await build({
@@ -102,7 +102,7 @@ async function decide(fixture: FindingFixture, state: TriageState): Promise<void
   await store.set(fixture.store.all().flatMap(toTriageSubjects), state, 'Invented reason.');
 }
 
-/** What agents call a finding of a run. */
+/** Agents call a finding of a run by this name. */
 async function nameOf({ runs }: FindingFixture, id: string, index = 0): Promise<string> {
   const content = await readFile(path.join(runs.folderOf(id), 'findings.json'));
   return `${id}:${hash('sha256', content, 'hex').slice(0, 16)}:${String(index)}`;
@@ -255,7 +255,7 @@ test('F141 no argument gives access to the runs or findings of another folder', 
   const items = ['shop', 'other'].map((name) => ({ title: `Of ${name}`, file: `${name}/a.js`, line: 1 }));
   await fixture.addRun(['shop', 'other'], JSON.stringify(items), { 'a.js': 'one\n' });
   const { id } = await fixture.addRun(['other'], finding('Secret'));
-  // Links in a hostile repository or stored by an attacker.
+  // A hostile repository or an attacker has such links.
   await symlink(path.join(fixture.root, 'other'), path.join(fixture.root, 'shop', 'link'));
   await fixture.addRun(['shop/link'], finding('Secret behind a link'));
   await symlink(fixture.runs.folderOf(id), fixture.runs.folderOf('run-9'));
@@ -358,8 +358,7 @@ test('F141 the server opens no socket, starts no program and reads no secret sto
 });
 
 /**
- * A server that notes reads of files with findings or code, sockets, DNS lookups, and child
- * processes.
+ * The server notes reads of files with findings or code, sockets, DNS lookups, and child processes.
  */
 async function watched(t: TestContext, fixture: FindingFixture, more = '') {
   const [watch, notes] = ['watch.cjs', 'seen.txt'].map((name) => path.join(fixture.root, name));

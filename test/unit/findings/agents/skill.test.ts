@@ -29,14 +29,14 @@ const skill = readFileSync(path.join(root, skillPath), 'utf8');
 
 const coverage = { uploaded: 1, excluded: {}, excludedFolders: 0, notPackaged: 0 };
 
-/** The names of all members of a value, at any depth. */
+/** Returns the names at any depth. */
 function membersOf(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   const below = Object.values(value).flatMap(membersOf);
   return Array.isArray(value) ? below : [...Object.keys(value), ...below];
 }
 
-/** Words in camel case, apart from the keywords of JSON schemas. */
+/** Keywords of JSON schemas don't count. */
 function membersNamedIn(text: string): readonly string[] {
   const keywords = ['additionalProperties', 'maxLength', 'maxItems'];
   return (text.match(/\b(?<!_)[a-z]+[A-Z][A-Za-z]*\b/g) ?? []).filter((word) => !keywords.includes(word));

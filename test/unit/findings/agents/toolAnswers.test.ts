@@ -63,7 +63,7 @@ async function titles(...given: Parameters<typeof list>): Promise<readonly unkno
   return (await list(...given)).findings.map(({ title }) => title);
 }
 
-/** A finding of two locations, the main one gone from the file or moved within it. */
+/** The main one of two locations is gone from the file, or moved within it. */
 function driftedTo(drift: ShownLocation['drift']): DetailedFinding {
   const locations = ['a.js', 'b.js'].map((path) => ({ path, line: 7 }));
   const [shown] = sourceOf([{ title: 'Bad', locations }]).shown;

@@ -6,10 +6,7 @@ import type { Location } from '../../../../src/core/findings/finding.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/**
- * Where a location is: `at` its reported lines, with its columns, `found` by its snippet, or
- * unknown.
- */
+/** A location is `at` its reported lines, with its columns, `found` by its snippet, or unknown. */
 function anchored(lines: readonly string[], location: Omit<Location, 'path'>): string {
   const found = indexQuotes(lines).anchor({ path: '', startColumn: 1, ...location });
   const { startLine, endLine = startLine, startColumn } = found;

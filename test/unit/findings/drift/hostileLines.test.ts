@@ -5,7 +5,7 @@ import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { type FindingFixture, setUpFindings, toVerdicts } from '../findingFixture.ts';
 import { parseWorker } from '../parse/bundledWorker.ts';
 
-/** Bundled code: 2 MB in one line. */
+/** Bundled code has 2 MB in one line. */
 const minified = Array.from({ length: 100_000 }, (_, at) => `if (a${at}) b(c, ${at});`).join('');
 const count = 200;
 const findings = JSON.stringify(
@@ -30,7 +30,7 @@ function textWith(line: string): string {
   return `// bundled\n${line}\n`;
 }
 
-/** A quote, and a line that almost contains it at every position. */
+/** The line almost contains the quote at every position. */
 const [repeated, almost] = ['a'.repeat(1_000_000), `${'a'.repeat(15_000)}b${'a'.repeat(15_000)}`];
 
 await testBlocks(import.meta.filename, {
@@ -88,7 +88,7 @@ await testBlocks(import.meta.filename, {
         await fixture.addRun(['shop'], findings, { 'bundled.js': textWith(minified) });
         const changed = textWith(`x();${minified}`);
         await writeFile(fixture.file, changed);
-        // Different quotes, so that their lines are compared.
+        // The quotes differ, so that their lines are compared.
         const shorter = findings.replace(/"snippet":"if /g, '"snippet":"');
         const run = await fixture.addRun(['shop'], shorter, { 'bundled.js': changed });
         return async () => {

@@ -11,11 +11,11 @@ const above = '// new\n'.repeat(50);
 interface Shop extends FindingFixture {
   readonly run: Run;
   readonly file: string;
-  /** Place and state of the first finding. */
+  /** Returns location and state of the first finding. */
   readonly seen: () => string;
 }
 
-/** A run with a finding in line 3 of `code`. */
+/** The run has a finding in line 3 of `code`. */
 async function openShop(t: TestContext, more: Record<string, unknown> = {}, isSent = true): Promise<Shop> {
   const fixture = await setUpFindings(t, 'shop');
   const file = path.join(fixture.root, 'shop', 'src.js');

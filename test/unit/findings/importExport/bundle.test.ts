@@ -7,7 +7,6 @@ import { bundleSchema } from '../../../../src/core/findings/importExport/readCon
 import { accepted, artifacts, bundleOf, importOf, items, textOf, zipOf } from './bundles.ts';
 import { shopRun, sourceOf } from './exportingFindings.ts';
 
-/** The facts of a bundle with changed members. */
 function factsWith(changes: object): string {
   const [facts] = toBundle(sourceOf(items), []);
   return JSON.stringify({ ...(JSON.parse(String(facts?.content)) as object), ...changes });
@@ -27,7 +26,7 @@ const manyPaths = manifestOf(Array<string>(300_000).fill('a'));
 const manyValues = `[${'{},'.repeat(4_000_000)}{}]`;
 const withManifest = (manifest: string): Buffer => bundleOf({ ...artifacts, 'manifest-0.json': manifest });
 
-/** As a book has it: about another findings file. */
+/** A book has these members. They are about another findings file. */
 const ofMachine = { sharedAs: 'canary.json', from: 'canary.json', onlyIn: 'canary' };
 const decided = { ...accepted, name: 'other', index: 5, ...ofMachine };
 const withDecision = sourceOf(items, () => decided);

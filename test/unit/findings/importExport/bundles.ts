@@ -31,7 +31,7 @@ export function zipOf(files: Texts): Buffer {
   return zipBundle(Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) })));
 }
 
-/** A bundle with these files in place of the usual ones. */
+/** These files replace the usual ones. */
 export function bundleOf(files: Texts = artifacts, source: ShownRun = sourceOf(items)) {
   const contents = Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) }));
   return zipBundle(toBundle(source, contents));

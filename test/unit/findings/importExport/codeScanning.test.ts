@@ -42,7 +42,7 @@ const uploaded = {
 };
 const line3 = { title: 'A', cwe: 89, file: 'src/app.js', line: 3 };
 
-/** Texts and their line hashes from the tests of github/codeql-action. */
+/** The tests of github/codeql-action have these texts and line hashes. */
 test("F151 the line hash that GitHub matches alerts by is that of GitHub's action", () => {
   const words =
     'e9496ae3ebfced30 fb7c023a8b9ccb3f ce8ba1a563dcdaca e20e36e16fcb0cc8 b3edc88f2938467e c8e28b0b4002a3a0';
@@ -93,7 +93,7 @@ describe('findings for code scanning', () => {
       ...shown,
       uploaded: shown.finding.locations.map((location) => toUploaded(location.path, uploaded, folder)),
     }));
-  /** Found here at another line than it was assessed. */
+  /** The finding is now at another line than it was assessed. */
   const movedOf = (of: Run): DetailedFinding =>
     findingsOf([line3], of).map((each) => {
       const [reported] = each.finding.locations;
@@ -163,7 +163,7 @@ describe('findings for code scanning', () => {
   });
 
   test('F151 have locations in the uploaded text, from the repository root, with the hash of GitHub’s action', async () => {
-    // More weaknesses than GitHub accepts tags.
+    // The finding has more weaknesses than GitHub accepts tags.
     const cwe = Array.from({ length: 40 }, (_, at) => at + 1);
     assert.deepEqual(brokenRules(await logOf({ run, shown: findingsOf([{ ...line3, cwe }]) }), allRules), []);
     const [one, other] = await resultsOf([

@@ -7,7 +7,7 @@ import { toCsv } from '../../../../src/core/findings/importExport/csv.ts';
 import { anyItems, anyTriage, sourceOf } from './exportingFindings.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** A text without the marks against formulas. */
+/** Removes the marks against formulas. */
 const plain = (text: string): string => text.replaceAll(/'+(?=[=+\-@\t\r\n＝＋－＠])/g, '');
 
 function rowsOf(text: string): readonly Record<string, string>[] {

@@ -24,7 +24,7 @@ const uploaded = { 'src/a.js': 'one\ntwo\n' };
 
 type Form = ExportRequest['form'];
 
-/** The last of two runs, which does not report what the first does. */
+/** The last of two runs does not report what the first does. */
 async function setUp(t: Parameters<typeof setUpFindings>[0]) {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], found('Earlier'), uploaded);
@@ -53,7 +53,7 @@ test('an export has the details of findings, also of those that only an earlier 
       .flatMap((title) => names.map((name) => textsOf(title)[name]))
       .filter((text) => !content.includes(text));
     assert.deepEqual([missing, content.includes(secret)], [[], false], form.kind);
-    // As it was uploaded, not as it was reported.
+    // The path is as it was uploaded, not as it was reported.
     if (form.kind !== 'csv') assert.equal(content.match(/"uri": "src\/a\.js"/g)?.length, 3, form.kind);
   }
 });

@@ -41,7 +41,7 @@ export const shopRun: RunIn<'succeeded'> = {
   artifacts: [{ name: 'findings', file: 'findings.json' }],
 };
 
-/** Findings as the store shows them, without local files. */
+/** The store shows findings so, without local files. */
 export function shownOf(
   findings: readonly ReportedFinding[],
   triage: (index: number) => TriageDecision = () => undecided,
@@ -58,7 +58,7 @@ export function shownOf(
   }));
 }
 
-/** In English, as `findingMarkdown` needs them. */
+/** The words are English, as `findingMarkdown` needs them. */
 export const words: FindingWords = {
   severity: 'Severity',
   location: 'Place',
@@ -78,7 +78,7 @@ export const words: FindingWords = {
   blockOf: (kind) => kind,
 };
 
-/** A log as a file has it, without undefined members. */
+/** A file has no undefined members. */
 export function written(log: Log): Log {
   return JSON.parse(JSON.stringify(log)) as Log;
 }
@@ -121,7 +121,6 @@ const proseNames = [
   ...['evidence', 'recommendation', 'mitigation', 'feature_name'],
 ];
 
-/** Any invented item of a findings file. */
 export const anyItem = fc.record(
   {
     ...Object.fromEntries(proseNames.map((name) => [name, text])),

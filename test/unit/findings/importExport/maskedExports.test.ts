@@ -48,10 +48,10 @@ const facts = {
   local: 'src/here.js',
 };
 
-/** Members that hold one of a few words. */
+/** These members hold one of a few words. */
 const closed = /^(?:severity|kind|role|state|via|until|missing)$/;
 
-/** The value with a credential of its own at the end of each text. */
+/** The end of each text has a credential of its own. */
 function planted<T>(value: T, tokenOf: (number: number) => string): { value: T; tokens: string[] } {
   const tokens: string[] = [];
   const plant = (part: unknown, key: string): unknown => {
@@ -90,7 +90,7 @@ function sourceOf(tokenOf: (number: number) => string) {
 const body = (number: number, length: number): string =>
   `a${String(number).padStart(3, '0')}${'bC4d'.repeat(40)}`.slice(0, length);
 /**
- * Kinds that escaping hides: low line and hyphen in Markdown, percent signs in a URI, a full stop
+ * Escaping hides these kinds: low line and hyphen in Markdown, percent signs in a URI, a full stop
  * behind.
  */
 const credentials: Readonly<Record<string, (number: number) => string>> = {

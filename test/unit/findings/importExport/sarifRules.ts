@@ -1,8 +1,8 @@
 import type { Location, Log, PhysicalLocation, ReportingDescriptor, Result, Run } from 'sarif';
 
 /**
- * Rules for a log in their authority's words, and what violates them. The published schema is
- * checked apart.
+ * The rules of a log are in their authority's words, with what violates them. The published schema
+ * is checked apart.
  */
 type SarifRules = Readonly<Record<string, (parts: Parts) => readonly unknown[]>>;
 
@@ -14,7 +14,6 @@ interface Parts {
   readonly locations: readonly PhysicalLocation[];
 }
 
-/** The violated rules of a log with their violations. */
 export function brokenRules(log: Log, rules: SarifRules): readonly string[] {
   const run = log.runs[0]!;
   const { results = [], tool } = run;
@@ -25,7 +24,6 @@ export function brokenRules(log: Log, rules: SarifRules): readonly string[] {
   );
 }
 
-/** All locations of a result, of any kind. */
 function locationsOf({ locations = [], relatedLocations = [], codeFlows = [] }: Result): readonly Location[] {
   const steps = codeFlows.flatMap(({ threadFlows }) => threadFlows.flatMap((flow) => flow.locations));
   return [...locations, ...relatedLocations, ...steps.flatMap(({ location }) => location ?? [])];
@@ -37,7 +35,7 @@ const isOnSome = (results: readonly Result[], member: keyof Result): boolean =>
 const repeated = <T>(values: readonly T[]): readonly T[] =>
   values.filter((each, at) => values.indexOf(each) !== at);
 
-/** Rules of the SARIF 2.1.0 text that its schema lacks. */
+/** The schema of SARIF 2.1.0 lacks these rules of its text. */
 export const sarifProse: SarifRules = {
   '3.4.3, 3.4.4: an artifact is named by a valid URI reference, relative to a known base and below it': ({
     run,
@@ -80,8 +78,8 @@ export const sarifProse: SarifRules = {
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 /**
- * GitHub's documentation "SARIF support for code scanning": limits, required members and their
- * meaning.
+ * GitHub's documentation "SARIF support for code scanning" has these limits, required members, and
+ * their meaning.
  */
 export const codeScanningRules: SarifRules = {
   'the schema is required; a tool has a name, and a version in the form of Semantic Versioning': ({
@@ -135,7 +133,6 @@ export const codeScanningRules: SarifRules = {
   }) => [automationDetails?.id ?? ''].filter((id) => !/^whitebox\/[a-z-]+\/[^/]+\/[^/]+$/.test(id)),
 };
 
-/** Our own rules for code scanning. */
 export const ourRules: SarifRules = {
   'no result is suppressed, absent, or has what only we read': ({ results }) =>
     results.filter(

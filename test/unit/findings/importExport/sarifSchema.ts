@@ -3,10 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 
-/**
- * Validates logs against the OASIS schema. It is draft 4, and of the differences to draft 7 uses
- * only `id`.
- */
+/** The OASIS schema is draft 4. Of the differences to draft 7, it uses only `id`. */
 export async function createValidator(): Promise<(log: unknown) => void> {
   const schemas = '../../../../node_modules/@microsoft/jest-sarif/lib/schemas';
   const file = new URL(`${schemas}/sarif-2.1.0-rtm.5.json`, import.meta.url);

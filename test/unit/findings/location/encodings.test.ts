@@ -26,7 +26,7 @@ test('bytes that the platform cannot decode are Latin-1: not exact, and lines an
       const content = Buffer.from(`${byte}0a0d0a61`, 'hex');
       assert.deepEqual(decodeText(content, encoding), { text, isExact: false }, encoding);
     }
-  // A lone surrogate in UTF-16, and a NUL.
+  // These are a lone surrogate in UTF-16, and a NUL.
   for (const hex of ['fffe610000d80a00', '610a00'])
     assert.deepEqual(decodeText(Buffer.from(hex, 'hex')).text.split('\n').length, 2, hex);
 });

@@ -17,7 +17,6 @@ const code = `function find(id) {
 }
 export const limit = 10;
 `;
-/** Part of bundled code. */
 const bundled = Array.from({ length: 300 }, (_, at) => `f${at}(x);`).join('');
 const uploaded = {
   'src/db.ts': code,
@@ -45,7 +44,6 @@ function find(
   return fixture.addRun(['shop'], text, files);
 }
 
-/** The evidence of a run's findings in a new window. */
 async function evidenceAfterRestart(fixture: FindingFixture, run: Run) {
   return evidenceOf((await fixture.reopen(parseWorker).read(run)).shown);
 }
@@ -137,7 +135,7 @@ test('F140 a quote keeps its evidence once the uploaded text is gone, and a new 
   assert.deepEqual(await evidenceAfterRestart(fixture, run), wanted, 'downloaded again');
 });
 
-/** Checks quotes in a file of 1,000 lines, of which it is known or not whether it was uploaded. */
+/** The file has 1,000 lines. It is known or not whether it was uploaded. */
 async function checkMany(t: TestContext, isUploadKnown: boolean, maxMs?: number) {
   const folder = await scratchFolder(t, []);
   const lines = Array.from({ length: 1_000 }, (_, at) => `call${String(at)}(input);`);

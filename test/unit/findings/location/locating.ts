@@ -32,7 +32,10 @@ export function locatorIn(
   return async (path) => (await find(path)).replace(/^0 /, '');
 }
 
-/** As `locatorIn`, for a run of several folders: the position of the target, and the path in it. */
+/**
+ * Does what `locatorIn` does for a run of several folders: returns the position of the target, and
+ * the path in it.
+ */
 export function findIn(
   targets: Parameters<typeof findUploaded>[0],
   uploaded: readonly (readonly string[])[] | undefined,
@@ -58,9 +61,9 @@ export function findIn(
 }
 
 interface Facts {
-  /** The uploaded files; undefined if unknown. */
+  /** Is undefined if the uploaded files are unknown. */
   readonly files?: readonly string[] | undefined;
-  /** All reported paths, if there are others than the one that is looked up. */
+  /** All reported paths are here, if there are others than the one that is looked up. */
   readonly reported?: readonly string[] | undefined;
   readonly mapping?: readonly PathMapping[];
 }

@@ -8,7 +8,7 @@ import { finding, setUpFindings } from '../findingFixture.ts';
 import { cpuMs } from '../../core/cpuTime.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 
-/** The example of GitHub's documentation on code owners, without its comments. */
+/** GitHub's documentation on code owners has this example. Its comments are omitted. */
 const documented = String.raw`
 *       @global-owner1 @global-owner2
 *.js    @js-owner #This is an inline comment.
@@ -25,7 +25,7 @@ apps/ @octocat
 /apps/github/deep @doctocat
 `;
 
-/** A file of rules, a path, and its owners by GitHub's documentation. */
+/** A path has these owners by GitHub's documentation. */
 const cases: readonly (readonly [rules: string, path: string, owners: string])[] = [
   [documented, 'README.md', '@global-owner1 @global-owner2'],
   [documented, 'src/deep/a.js', '@js-owner'],
@@ -61,7 +61,7 @@ const cases: readonly (readonly [rules: string, path: string, owners: string])[]
   ['foo/**/ @a', 'src/foo/x.js', ''],
 ];
 
-/** The examples of GitLab's documentation, without their comments. */
+/** GitLab's documentation has these examples. Their comments are omitted. */
 const sections = `
 * @admin
 [README Owners]
@@ -91,7 +91,7 @@ const exclusions = `
 /config/routes.rb @ops
 `;
 
-/** A file of rules, a path, and its owners by GitLab's documentation. */
+/** A path has these owners by GitLab's documentation. */
 const gitLabCases: readonly (readonly [rules: string, path: string, owners: string])[] = [
   [sections, 'README.md', '@admin @user1 @user2 @user3'],
   [sections, 'src/internal/README.md', '@admin @user4 @user3'],

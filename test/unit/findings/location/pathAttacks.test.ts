@@ -7,7 +7,7 @@ import { scratchFolder } from '../scratchFolder.ts';
 import { locatorIn } from './locating.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
-/** Spellings of `..`, separators and outside targets, to be combined. */
+/** Spellings of `..`, separators, and outside targets are combined. */
 const climbs = [
   ...'.. ..; ... %2e%2e %2E. .%2e %252e%252e ..%00 ．． %c0%ae%c0%ae ../. src/../..'.split(' '),
   ...['.. ', '..\u0000', '..\u200b'],

@@ -40,12 +40,12 @@ test('F110 F173 paths are found the same way where it is known what was uploaded
     src: '(none)',
     'src/missing.py': '(none)',
     '/etc/missing.py': '(none)',
-    // Of another machine.
+    // This path is of another machine.
     'file:///home/runner/work/x/x/services/web/main.go': 'services/web/main.go',
     '/home/runner/work/x/x/services/web/main.go': 'services/web/main.go',
     'C:\\agent\\work\\1\\services\\web\\main.go': 'services/web/main.go',
     'file:///D:/a/x/lib/a.ts': 'lib/a.ts',
-    // Below the base of a SARIF log.
+    // This path is below the base of a SARIF log.
     'file:///builds/group/x/./main.go': 'main.go',
     'file:///D:/a/x/./lib/a.ts': 'lib/a.ts',
     'file:///builds/services/./web/main.go': 'services/web/main.go',
@@ -96,7 +96,7 @@ test('F110 the segments that all paths of a run share are removed, if each then 
     '/w/r-1/app.py /w/r-1/src/a.ts': 'app.py src/a.ts',
     '/w/src/a.ts /w/src/b.ts /w/pkg/src/a.ts': 'src/a.ts src/b.ts pkg/src/a.ts',
     '/w/v/src/a.ts /w/v/src/b.ts': 'v/src/a.ts v/src/b.ts',
-    // Of a mount, where one path also is that of another file.
+    // One path of a mount is also that of another file.
     '/v/src/a.ts /v/app.py /v/pkg/src/a.ts': 'src/a.ts app.py pkg/src/a.ts',
     'v/src/a.ts v/src/b.ts': 'v/src/a.ts v/src/b.ts',
     '/w/app.py /w/src/a.ts /w/none.py': '(none) (ambiguous) (none)',
@@ -175,7 +175,7 @@ test('F122 10,000 paths of 20,000 files, and paths of thousands of segments, tak
     const ms = cpuMs() - before;
     const found = files.map((each) => (typeof each === 'object' ? each.path : undefined));
     assert.deepEqual(found, expected);
-    // Processor time, independent of other load.
+    // This is processor time, independent of other load.
     assert.ok(ms < 5_000, `${String(ms)} ms`);
   }
 });

@@ -14,7 +14,7 @@ const withShares = {
   skip: spawnSync('bindfs', ['--version']).status !== 0 && 'bindfs, which makes shares, is not installed',
 };
 
-/** A share, which answers while `answers` was last called with true. */
+/** The share answers while `answers` was last called with true. */
 async function mountShare(t: TestContext) {
   const folder = await mkdtemp(path.join(tmpdir(), 'share-'));
   const [source, mounted] = ['source', 'mounted'].map((name) => path.join(folder, name)) as [string, string];

@@ -31,7 +31,7 @@ const files: Readonly<Record<string, string>> = {
 const pointedAt = Object.keys(files).filter((name) => name !== 'secret.js');
 
 /**
- * A packed run of one folder with findings in all files except one. `save` is the last step of
+ * The packed run has one folder with findings in all files except one. `save` is the last step of
  * collecting.
  */
 async function send(t: TestContext, format: ArchiveFormat) {

@@ -4,7 +4,7 @@ import { MAX_PATH } from '../../../../src/core/findings/finding.ts';
 import { toSegments } from '../../../../src/core/findings/location/workspacePath.ts';
 
 /**
- * The segments of a path text in `/home/me/shop` or `C:\Projects\shop`; `none` where it is refused.
+ * The path text is in `/home/me/shop` or `C:\Projects\shop`. Returns `none` where it is refused.
  */
 function read(text: string, root = '/home/me/shop'): string {
   return toSegments(text, [root])?.join('|') ?? 'none';

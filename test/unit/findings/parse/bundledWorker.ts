@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The findings worker bundled as CommonJS, which starts several times faster than its sources. A
+ * The findings worker is bundled as CommonJS, which starts several times faster than its sources. A
  * system without esbuild gets it from outside.
  */
 export const parseWorker = process.env['BUNDLED_PARSE_WORKER'] ?? (await bundleWorker());

@@ -12,9 +12,7 @@ import { readOne } from './readOne.ts';
 
 type LocationPart = 'endLine' | 'startColumn' | 'endColumn' | 'snippet' | 'targetIndex';
 
-/**
- * What a row compares; all of a finding's locations as `path:startLine`, or a part of the first.
- */
+/** A row compares all of a finding's locations as `path:startLine`, or a part of the first. */
 type Part = 'locations' | LocationPart | Exclude<keyof ReportedFinding, 'locations'>;
 
 function partOf(found: ReportedFinding, part: Part): unknown {

@@ -21,7 +21,6 @@ async function read(t: Scope, content: string | Uint8Array, more: Partial<Result
   return readResult(shopRun, sourceFor(runs, more));
 }
 
-/** A findings file of maximum size. */
 function manyFindings(count: number): string {
   const description = 'd'.repeat(Math.floor(maxFindingsBytes / count) - 110);
   const item = { title: 'SQL injection', severity: 'high', description, file: 'src/a.py' };
@@ -72,7 +71,7 @@ describe('reading a findings file in a worker', () => {
 
 describe('a findings file that could not be read', () => {
   /**
-   * A window of a new fixture that shows a run with this findings file, and how often a worker has
+   * The window of a new fixture shows a run with this findings file. Counts how often a worker has
    * read it.
    */
   async function setUp(t: Parameters<typeof setUpFindings>[0], content: string, isSlow = false) {
@@ -87,7 +86,7 @@ describe('a findings file that could not be read', () => {
       else require(${JSON.stringify(parseWorker)});`;
     await writeFile(worker!, code);
     const store = fixture.reopen(worker!);
-    /** Why the findings cannot be read after this, and how often that was tried. */
+    /** Returns why the findings cannot be read after this, and how often that was tried. */
     const after = async (act: () => Promise<unknown>): Promise<unknown> => {
       await act();
       return [store.shownRuns()[0]?.failure?.kind, (await readFile(log!, 'utf8')).length];

@@ -12,7 +12,7 @@ async function readSample(name: string): Promise<readonly ReportedFinding[]> {
   return findings;
 }
 
-/** Title, severity as read and as written, CWEs, and locations with their roles. */
+/** Severities are as read and as written. Locations have their roles. */
 const lineOf = ({ title, severity, severityText, cwes, locations }: ReportedFinding): string =>
   [
     title,

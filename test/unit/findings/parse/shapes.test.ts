@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseFindings } from '../../../../src/core/findings/parse/parseFindings.ts';
 
-/** Title, severity, path and line of each finding. */
+/** Returns title, severity, path, and line of each finding. */
 function read(file: unknown): string[] {
   const text = typeof file === 'string' ? file : JSON.stringify(file);
   return parseFindings(text).findings.map(({ title, severity, locations: [location] }) => {

@@ -16,7 +16,7 @@ const atLimit = {
   exit: { kind: 'ABORTED', abort: { code: 'credit_limit_reached' }, artifacts: ['findings'] },
 };
 
-/** Invented runs of one folder, in their order; of each its ID, and what differs. */
+/** The invented runs of one folder are in their order. Each has its ID, and what differs. */
 function runsOf(...runs: readonly (readonly [id: string, more?: object])[]): readonly Run[] {
   return runs
     .map(([id, more], at) => ({ ...ended, id, runId: id, createdAt: at, ...more }) as Run)
@@ -156,7 +156,7 @@ test('F139 findings not reached by a partial run get no verdict', async (t) => {
 const hour = 3_600_000;
 const now = { ...runOf.running, id: 'now', createdAt: 1_000 * hour };
 
-/** An invented finished run that took so many hours, last seen running just before its end. */
+/** The invented run finished after so many hours, and was last seen running just before its end. */
 function finished(hours: number, changes: object = {}): object {
   const exitedAt = hours * hour;
   const times = { createdAt: 0, dispatchedAt: 0, ranAt: exitedAt - hour / 6, exitedAt };

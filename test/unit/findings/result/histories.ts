@@ -10,14 +10,11 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { storeManifest } from './storedManifest.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 
-/** Runs on disk, whose results are worked out when they are asked for. */
+/** The results of runs on disk are worked out when they are asked for. */
 export interface History {
-  /** The newest first. */
+  /** The newest run is first. */
   readonly runs: readonly Run[];
-  /**
-   * Adds a run of folders; `uploaded` is what was uploaded of each, undefined where that is not
-   * known.
-   */
+  /** `uploaded` is what was uploaded of each folder, or undefined where that is not known. */
   add(
     folders: readonly string[],
     items: readonly object[],
@@ -30,9 +27,9 @@ export interface History {
     progress?: object,
     more?: { readonly input?: object; readonly [member: string]: unknown },
   ): Promise<Run>;
-  /** Undefined for a run whose findings cannot be read. */
+  /** Returns undefined for a run whose findings cannot be read. */
   result(run: Run): Promise<RunResult | undefined>;
-  /** Where results come from in another window. */
+  /** Results come from there in another window. */
   source(): ResultSource;
   folderOf(run: Run): string;
   /** Replaces its findings file, as *Download Again* does. */
@@ -55,7 +52,7 @@ export async function startHistory(t: TestContext): Promise<History> {
   let runs: readonly Run[] = [];
   let count = 0;
   let reports = 0;
-  // Another findings file each time, as of a service that writes the time into it.
+  // The findings file differs each time, as of a service that writes the time into it.
   const write = (run: Pick<Run, 'id'>, findings: readonly object[]): Promise<void> => {
     reports += 1;
     return writeFile(fileOf(run), `${JSON.stringify(findings)}${' '.repeat(reports)}`);
@@ -112,14 +109,14 @@ export async function startHistory(t: TestContext): Promise<History> {
   return history;
 }
 
-/** By title. */
+/** The keys are titles. */
 export function verdictsIn(result: RunResult | undefined): Record<string, string | undefined> {
   const all = [...(result?.findings ?? []), ...(result?.absent ?? [])];
   return Object.fromEntries(all.map(({ finding: { title }, verdict }) => [title, verdict]));
 }
 
 /**
- * What became of the first finding of a run: whether a decision about it holds, is said, or
+ * Says what became of the first finding of a run: whether a decision about it holds, is said, or
  * neither.
  */
 export function fateOf(before: ResultFinding, after: RunResult): string {

@@ -16,13 +16,13 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { type History, startHistory, verdictsIn } from './histories.ts';
 
-/** Six invented vulnerabilities: three in each of two folders. */
+/** Each of two folders has three invented vulnerabilities. */
 const vulnerabilities = ['a', 'b'].flatMap((folder) =>
   [0, 1, 2].map((at) => ({ folder, code: `sink${String(at)}(${folder}Input);` })),
 );
 const uploaded = Object.fromEntries(vulnerabilities.map(({ code }, at) => [`f${String(at)}.js`, code]));
 
-/** The report of a vulnerability by a run of these folders. */
+/** A run of these folders reports a vulnerability so. */
 function itemOf(at: number, folders?: readonly string[]): object {
   const { code, folder } = vulnerabilities[at] ?? { code: '', folder: '' };
   const location = { file: `f${String(at)}.js`, line: 1, snippet: code };

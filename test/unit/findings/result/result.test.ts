@@ -20,7 +20,7 @@ import { parseWorker } from '../parse/bundledWorker.ts';
 
 const uploaded = { 'a.js': 'a();\n', 'b.js': 'b();\n' };
 
-/** Invented findings, each on the first line of the file with its title. */
+/** Each finding is on the first line of the file with its title. */
 function listOf(...titles: readonly string[]): string {
   const items = titles.map((title) => ({ title, severity: 'high', cwe: 89, file: `${title}.js`, line: 1 }));
   return JSON.stringify(items);
@@ -264,7 +264,7 @@ test('F165 a decision and a link find the finding on a machine that does not kno
   assert.ok(here && there);
   assert.notEqual(here.fingerprint, there.fingerprint);
   assert.equal(there.name, here.name, 'what a link names');
-  // As the file of a shared decision has it.
+  // The file of a shared decision has this.
   const decision = { state: 'falsePositive', note: 'a constant', at: 1 } as const;
   const entry = parseEntry(formatEntry({ ...decision, ...identityOf(here), title: '', path: '' }));
   assert.ok(entry);

@@ -14,7 +14,7 @@ export async function storeManifest(
   await writeFile(file, JSON.stringify({ entries, omitted: [] }));
 }
 
-/** The uploaded file of a folder with this path; undefined if there is none. */
+/** Returns undefined if the folder has no uploaded file with this path. */
 export function toUploaded(
   name: string,
   uploaded: Readonly<Record<string, string>>,

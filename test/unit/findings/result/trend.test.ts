@@ -15,7 +15,7 @@ interface Row {
   readonly limitations: readonly string[];
 }
 
-/** The rows of the trend of all runs, the newest first. */
+/** The newest run is first. */
 async function trendOf(fixture: FindingFixture, of: Run): Promise<readonly Row[]> {
   const { runs, triage } = fixture;
   const traced = await traceTrend(runsOfTrend(runs.all(), of), sourceFor(fixture.runs), unattended);
@@ -79,7 +79,7 @@ test('F161 partial runs keep the total and say why; imports and runs of other ac
   const safe = { 'a.js': 'safe();\n', 'b.js': 'safe();\n' };
   const ended = await fixture.addRun(['shop', 'admin'], listOf(), safe);
   await fixture.runs.create({ ...ended, state: 'aborted' } as Run);
-  // Of more than 10,000 findings, those of low severity are not read.
+  // Findings of low severity are not read if there are more than 10,000.
   const many = Array.from({ length: 10_000 }, (_, at) => ({ title: `m${String(at)}`, severity: 'high' }));
   const less = { title: 'less', severity: 'low' };
   const changed = { ...sources, 'b.js': 'safe();\n' };

@@ -9,7 +9,7 @@ import { applyFilter, toPredicate } from '../../../../src/core/findings/view/fil
 import { propertyRuns } from '../../core/propertyRuns.ts';
 import { setUpFindings } from '../findingFixture.ts';
 
-/** The report of one of four invented vulnerabilities of one kind in one file. */
+/** The four invented vulnerabilities are of one kind in one file. */
 const report = fc.record({
   quote: fc.constantFrom('none', 'line', 'context'),
   title: fc.constantFrom('own', 'other', 'SQL injection'),
@@ -18,37 +18,37 @@ const vulnerabilities = [0, 1, 2, 3] as const;
 const names = ['orders', 'render', 'backup', 'digest'];
 const sinks = ['db.query(text);', 'response.send(page + name);', 'exec(`tar ${name}`);', 'return md5(key);'];
 const step = fc.record({
-  /** The statements of the file in order; missing ones were removed. */
+  /** The statements of the file are in order. Missing ones were removed. */
   statements: fc.shuffledSubarray([...vulnerabilities], { minLength: 1 }),
   reports: fc.tuple(...vulnerabilities.map(() => fc.option(report, { nil: undefined, freq: 2 }))),
   isComplete: fc.boolean().map((isIncomplete) => !isIncomplete),
-  /** Decisions about the visible findings. */
+  /** These decisions are about the visible findings. */
   decisions: fc.array(
     fc.record({
       state: fc.constantFrom('open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'),
-      /** Duration of an accepted risk in days. */
+      /** A risk is accepted for so many days. */
       days: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
     }),
     { maxLength: 3 },
   ),
-  /** Days until the next run; negative if the clock was wrong. */
+  /** The next run comes so many days later, or earlier if the clock was wrong. */
   later: fc.integer({ min: -2, max: 4 }),
   filter: fc.record({
     text: fc.constantFrom('', 'own', 'nowhere'),
     triage: fc.subarray([...TRIAGE_STATES]),
     changedOnBranch: fc.boolean(),
   }),
-  /** Whether the comparison with the branch's base has an answer. */
+  /** The comparison with the branch's base may have an answer. */
   branch: fc.constantFrom<BranchState>({ kind: 'pending' }, { kind: 'unavailable', why: 'noBase' }),
 });
 
-/** The key that decisions carry over by: the quote, or else the title. */
+/** Decisions carry over by the quote, or else by the title. */
 function keyOf({ finding }: ShownFinding): string {
   const snippet = finding.locations[0]?.snippet;
   return snippet === undefined ? `titled ${finding.title}` : snippet.replaceAll(/\s/g, '');
 }
 
-/** The keys of a vulnerability and of those indistinguishable from it. */
+/** The keys include those of vulnerabilities that are indistinguishable. */
 function sameAs(at: number, keys: readonly ReadonlySet<string>[]): ReadonlySet<string> {
   const known = new Set(keys[at]);
   let size = -1;
@@ -65,12 +65,12 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const fixture = await setUpFindings(t, 'shop');
       const { store, runs } = fixture;
-      /** The vulnerability of each finding, its reported keys, and the closed keys. */
+      /** Each finding has its vulnerability. Its reported keys and closed keys follow. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
-      /** Vulnerabilities by the names that their reports got. */
+      /** The names are those that reports of these vulnerabilities got. */
       const named = new Map<string, Set<number>>();
-      /** Each with its last valid day. */
+      /** Each key has its last valid day. */
       const closed = new Map<string, string>();
       let today = dayAfter(Date.now());
       let shift = 0;

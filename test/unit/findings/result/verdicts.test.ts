@@ -5,7 +5,7 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { type FindingFixture, setUpFindings } from '../findingFixture.ts';
 import { startHistory, verdictsIn } from './histories.ts';
 
-/** The invented uploaded files of a folder by path, and its findings. */
+/** The invented uploaded files of a folder are by path. Its findings follow. */
 type ReportedRun = readonly [uploaded: Record<string, string> | undefined, ...findings: readonly object[]];
 
 function toItems(findings: readonly object[]): readonly object[] {
@@ -13,7 +13,7 @@ function toItems(findings: readonly object[]): readonly object[] {
   return findings.map((each) => ({ ...usual, ...each }));
 }
 
-/** The result of the last of these runs. */
+/** Returns the result of the last run. */
 async function play(t: TestContext, runs: readonly ReportedRun[]): Promise<RunResult | undefined> {
   const history = await startHistory(t);
   let last: Run | undefined;
@@ -86,7 +86,6 @@ test('F139 findings without a unique location are kept after a run with one fold
   assert.deepEqual(Object.keys(verdictsIn(await history.result(last))).sort(), ['both', 'prose']);
 });
 
-/** Shows the findings of a run. */
 async function show(fixture: FindingFixture, ...findings: readonly object[]): Promise<Run> {
   return fixture.addRun(['shop'], JSON.stringify(toItems(findings)), uploaded);
 }

@@ -18,7 +18,7 @@ import { finding, setUpFindings } from '../findingFixture.ts';
 import { toPredicate } from '../../../../src/core/findings/view/filter.ts';
 import { identityFor, invent } from '../shownFindings.ts';
 
-/** A finding whose risk is accepted for some days. */
+/** The risk of the finding is accepted for some days. */
 async function accepted(t: TestContext, days: number) {
   const fixture = await setUpFindings(t, 'shop');
   await fixture.addRun(['shop'], finding('one'));
@@ -60,7 +60,7 @@ test('F157 an ended acceptance stays the same object without a change, and a new
   assert.equal(isAcceptanceEnded(only().triage), true);
 });
 
-/** A stored acceptance with this end, as it is read. */
+/** The stored acceptance has this end, and is read. */
 function withEnd(until: unknown, state = 'acceptedRisk'): TriageEntry | undefined {
   const entry = { ...identityFor('x'), note: 'n', at: 0, title: '', path: 'a.js' };
   const text = formatEntry({ ...entry, state: 'acceptedRisk' });

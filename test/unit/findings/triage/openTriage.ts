@@ -19,8 +19,8 @@ import { identityFor } from '../shownFindings.ts';
 const known = 'abcdefghijklmnopqrstuvwxyz'.split('').map((name) => identityFor(name));
 
 /**
- * A repository whose decisions are shared, and windows of machines that have it. Each letter of
- * `names` is a finding.
+ * Machines have windows and a repository whose decisions are shared. Each letter of `names` is a
+ * finding.
  */
 export async function setUpTriage(t: TestContext) {
   const root = await mkdtemp(path.join(tmpdir(), 'triage-'));
@@ -63,13 +63,13 @@ export async function setUpTriage(t: TestContext) {
       const subjects = Array.from(names, (name) => about(name));
       return store.set(subjects, state, note);
     },
-    /** Of each finding, its state and note. */
+    /** Returns the state and note of each finding. */
     statesIn: (store: TriageStore, names: string, folder = shop): readonly (string | undefined)[] =>
       names.split('').map((name) => {
         const entry = store.get(folder, about(name));
         return entry && !isUndecided(entry) ? `${entry.state} ${entry.note}`.trim() : undefined;
       }),
-    /** The new decisions of others about the findings a to z. */
+    /** Returns new decisions of others about the findings a to z. */
     proposalsIn: (store: TriageStore): readonly NewDecision<FindingIdentity>[] =>
       store.shared(() => known).get(shop) ?? [],
     /** Adds a colleague's decision to the repository, as a pull does; returns its file's text. */

@@ -12,7 +12,7 @@ import { setUpTriage } from './openTriage.ts';
 
 const future = Date.UTC(2999, 0, 1);
 
-/** A repository with a colleague's decisions, and the local store. */
+/** The repository has a colleague's decisions. */
 async function clone(t: TestContext) {
   const triage = await setUpTriage(t);
   const { shop, decisions } = triage;

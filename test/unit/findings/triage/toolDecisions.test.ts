@@ -6,7 +6,7 @@ import { readBundle } from '../../../../src/core/findings/importExport/readConte
 import { toBundle, zipBundle } from '../../../../src/core/findings/importExport/bundle.ts';
 import { setUpFindings } from '../findingFixture.ts';
 
-/** An invented SARIF log with one suppressed result and one open one. */
+/** The invented SARIF log has one suppressed result and one open one. */
 const suppressions = [{ kind: 'external', justification: 'Only in tests.' }];
 const results = [
   { message: { text: 'A fixed password.' }, suppressions },

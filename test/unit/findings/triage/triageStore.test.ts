@@ -101,7 +101,7 @@ test('two people never write one file, and a user only that of the same finding,
   assert.deepEqual([files.length, await readdir(decisions)], [4, files]);
 });
 
-/** A decision about `a` that is also in the shared folder, as the file `good`. */
+/** The decision about `a` is also in the shared folder, as the file `good`. */
 async function shareDecision(t: TestContext) {
   const triage = await setUpTriage(t);
   await triage.decide(await triage.open(), 'a', 'fixed');

@@ -8,7 +8,7 @@ import { codeBlock, codeSpan } from '../../../../src/core/visibleText.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** Markdown as VS Code renders hovers. */
+/** VS Code renders Markdown of hovers so. */
 const marked = new Marked({ gfm: true, breaks: true });
 const alive = new Set(['link', 'image', 'html', 'def', 'table', 'heading', 'blockquote', 'checkbox']);
 

@@ -44,8 +44,8 @@ const ordered = inventAt(
 const withoutLine = inventAt({ path: 'a.js' }, { path: 'a.js', line: 10 }, { path: 'a.js', line: 20 });
 
 /**
- * The positions of all findings in a circle, from one of them. Going to one without a line keeps
- * the cursor’s line.
+ * Goes through the findings in a circle, from one of them. Going to one without a line keeps the
+ * cursor's line.
  */
 function tour(all: readonly ShownFinding[], from: number, step: 1 | -1): readonly number[] {
   let at = from;

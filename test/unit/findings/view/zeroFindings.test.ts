@@ -14,7 +14,7 @@ const reasons = {
   outsideRoot: { kind: 'outsideRoot' },
 } satisfies Partial<Record<NotUploadedReason['kind'], NotUploadedReason>>;
 
-/** Coverage of a folder, of which these paths were excluded. */
+/** These paths of the folder were excluded. */
 function covering(
   uploaded: number,
   excluded: readonly (readonly [string, keyof typeof reasons])[] = [],

@@ -12,11 +12,11 @@ import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
 /**
- * libuv’s `UV_FS_O_EXLOCK`: while the file is open, nothing else can open, replace or remove it.
+ * While a file is open with libuv's `UV_FS_O_EXLOCK`, nothing else can open, replace, or remove it.
  */
 const exclusive = 0x10000000;
 
-/** As a scanner does that looks at a file; resolves to its end. */
+/** A scanner that looks at a file does this. Resolves to its end. */
 async function hold(file: string): Promise<() => Promise<void>> {
   const handle = await open(file, constants.O_RDONLY | exclusive);
   return () => handle.close();
@@ -34,7 +34,7 @@ describe(
       const release = await hold(join(root, id, 'run.json'));
       const read = store.refresh(id);
       const applied = store.apply(id, { type: 'cancelSent', sentAt: 0, answer: 'accepted', at: 0 });
-      // Long enough for a first look.
+      // This is long enough for a first look.
       await setTimeout(100);
       await release();
       assert.equal((await read)?.id, id);

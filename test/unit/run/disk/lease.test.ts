@@ -18,7 +18,7 @@ import { silent } from '../../../silentLog.ts';
 
 const depsOf = (clock: Clock) => ({ clock, log: silent });
 
-/** The lease of a holder whose own clock stands still: it renews only when a test says so. */
+/** The holder's own clock stands still, so it renews its lease only when a test says so. */
 const takeStill = (folder: string): Promise<Lease | undefined> =>
   takeLease(folder, depsOf(new VirtualClock()));
 
@@ -49,8 +49,8 @@ async function renewFile(path: string, clock: VirtualClock): Promise<void> {
 const isRoot = process.getuid?.() === 0;
 
 /**
- * The ID of a process of another user that outlives the test; without permission to start one,
- * process 1.
+ * The process of another user outlives the test. Without permission to start one, returns process
+ * 1.
  */
 function strangersPid(t: TestContext): number {
   if (!isRoot) return 1;

@@ -30,7 +30,7 @@ test('F66 a run accepted on a full disk is reported with its ID, and saved once 
   assert.equal(fixture.sent('/dispatch'), 1);
 });
 
-/** A store whose journals are removed or damaged once a dispatch is answered. */
+/** The journals are removed or damaged once a dispatch is answered. */
 class RobbedStore extends RunStore {
   #rob: ((folder: string) => Promise<void>) | undefined;
 

@@ -14,7 +14,6 @@ import { silent } from '../../../silentLog.ts';
 
 const dayMs = 24 * 3600_000;
 
-/** A window with recovery notes. */
 async function setUpNotes(t: TestContext, options: WindowOptions = {}) {
   const fixture = await setUpFixture(t);
   const values = memory();
@@ -119,7 +118,7 @@ describe('the notes of runs under way', () => {
     assert.match(lines.join('\n'), /^A run was not noted: Error: no space left$/);
   });
 
-  /** The next window, with the notes of the previous one. */
+  /** The next window has the notes of the previous one. */
   async function openNext(t: TestContext, { fixture, notes }: Awaited<ReturnType<typeof setUpNotes>>) {
     const next = openWindow(t, fixture, { notes });
     await next.store.reload();

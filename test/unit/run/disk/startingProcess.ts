@@ -13,12 +13,12 @@ import type { Run } from '../../../../src/core/run/state/run.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
 import { silent } from '../../../silentLog.ts';
 
-/** When the process crashes, relative to one write of a journal. */
+/** The process crashes then, relative to one write of a journal. */
 type Phase = 'before' | 'during' | 'after';
 
 const never = new Promise<never>(() => undefined);
 
-/** A store that simulates a crash at one write of a journal: the write never resolves. */
+/** This store simulates a crash at one write of a journal: the write never resolves. */
 class CrashingStore extends RunStore {
   #writesLeft = Infinity;
   #phase: Phase = 'before';
@@ -61,9 +61,9 @@ interface Location {
   baseUrl: string;
   organizationId: string;
   token: string;
-  /** Where it kills itself. */
+  /** The process kills itself there. */
   death?: { write: number; phase: Phase; afterMs: number };
-  /** Speed of its clock; default 1. */
+  /** Its clock has this speed, by default 1. */
   speed?: number;
 }
 

@@ -36,8 +36,8 @@ test('F175 beside 1,000 ended runs, each window with a live run makes at most 5 
 });
 
 /**
- * How often the functions of `node:fs` and `node:fs/promises`, and methods of file handles, are
- * called.
+ * Counts the calls of functions of `node:fs` and `node:fs/promises`, and of methods of file
+ * handles.
  */
 async function countCalls(t: TestContext, work: () => Promise<unknown>): Promise<number> {
   const handle = await open(import.meta.filename);

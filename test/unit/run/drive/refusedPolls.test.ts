@@ -6,7 +6,7 @@ import { minuteMs, pass } from '../passTime.ts';
 import { openWindow, setUpFixture } from '../runWindow.ts';
 import { trackRemoteRun, setUpRun } from '../seededRuns.ts';
 
-/** A run that waits for another token, and its number of polls. */
+/** The run waits for another token. Counts its polls. */
 async function pausedRun(t: TestContext) {
   const { fixture, window, id } = await setUpRun(t);
   fixture.service.setTokens(['next-invented-token']);

@@ -5,7 +5,7 @@ import { type Fixture, openWindow, setUpFixture, type WindowOptions } from '../r
 import { trackRemoteRun } from '../seededRuns.ts';
 import { eventually } from '../../core/eventually.ts';
 
-/** A window whose workbench stops to answer once it is torn away. */
+/** The window's workbench stops to answer once it is torn away. */
 function openTearable(t: TestContext, fixture: Fixture, options: WindowOptions = {}) {
   let answer: Promise<undefined> = Promise.resolve(undefined);
   const window = openWindow(t, fixture, { ...options, askWorkbench: () => answer });
@@ -20,7 +20,7 @@ function openTearable(t: TestContext, fixture: Fixture, options: WindowOptions =
   return { window, tear };
 }
 
-/** A run that a tearable window drives, and another window. */
+/** A tearable window drives the run, and there is another window. */
 async function setUpTwo(t: TestContext) {
   const fixture = await setUpFixture(t);
   const { window, tear } = openTearable(t, fixture);
@@ -34,7 +34,7 @@ describe('F172 a window whose workbench does not answer', () => {
   test('gives its lease back, and another window drives the run and announces its end', async (t) => {
     const { fixture, window, other, tear, id, runId } = await setUpTwo(t);
     tear();
-    // The question, its 10 s without an answer, and 15 s for the other window.
+    // These are the question, its 10 s without an answer, and 15 s for the other window.
     await pass(fixture, 30_000);
     await fixture.service.finishRun(runId);
     const asked = fixture.clock.now();

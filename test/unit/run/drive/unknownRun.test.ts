@@ -80,7 +80,7 @@ describe('an unknown run', () => {
     });
   }
 
-  /** A second dispatch that waits after a 429, in the window that lost the first one. */
+  /** A second dispatch waits after a 429, in the window that lost the first one. */
   async function waitAgain(t: TestContext) {
     const { fixture, window, id } = await lose(t);
     fixture.refuse({ path: '/dispatch', times: 1 }, { status: 429, headers: { 'retry-after': '60' } });

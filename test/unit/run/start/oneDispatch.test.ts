@@ -18,7 +18,7 @@ async function takeOver(fixture: Fixture, id: string): Promise<void> {
   await writeFile(join(fixture.root, id, 'lease', 'lease-9.json'), '');
 }
 
-/** A start whose dispatch got a 429 and waits for its retry. */
+/** The dispatch of the start got a 429 and waits for its retry. */
 async function startAndWait(t: TestContext) {
   const { fixture, window } = await setUpWindow(t);
   fixture.refuse(

@@ -63,7 +63,7 @@ describe('overlapping starts', () => {
   test('F104 that track one run ID in two windows create one run and one notification', async (t) => {
     const fixture = await setUpFixture(t);
     const windows = [openWindow(t, fixture), openWindow(t, fixture), openWindow(t, fixture)];
-    // So that each window hears of the end, whichever drives the run.
+    // Each window hears of the end so, whichever drives the run.
     for (const { tracker } of windows) await tracker.resume();
     const runId = await startRemoteRun(fixture);
     const tracked = Promise.all(windows.map((window) => trackRun(fixture, window, runId)));

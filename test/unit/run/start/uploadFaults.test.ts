@@ -129,8 +129,7 @@ describe('an upload', () => {
   test('F171 refused as too large before its body fails the run at once, with the reason', async (t) => {
     const fixture = await setUpFixture(t);
     const body = '<Error><Message>Too large.</Message></Error>';
-    // The wait for a request of the body, which a busy machine would end before it reads the
-    // answer.
+    // A busy machine would end the wait for a request of the body before it reads the answer.
     holdTimers(t, 1_000);
     fixture.service.addFault({ match: { method: 'PUT' }, before: { kind: 'reply', status: 413, body } });
     const sent: number[] = [];

@@ -12,7 +12,7 @@ import {
   uploadedRun,
 } from '../sampleRuns.ts';
 
-/** A run of each state, in the order of the columns below. */
+/** Each state has a run, in the order of the columns below. */
 const columns: Readonly<Record<string, Run>> = { ...runOf, preparing: uploadedRun };
 
 /**
@@ -136,7 +136,7 @@ describe('advance', () => {
 
   test('F59 half an hour of exits without a result ends a run', () => {
     const half = 30 * 60_000;
-    // Whatever the wall clock says.
+    // The wall clock may say anything.
     const bare = (withoutOutcomeMs: number) => ({ ...answered(emptyExit, 99 * half), withoutOutcomeMs });
     const waiting = [bare(0), bare(half - 1)].reduce<Run>(advance, runOf.running);
     assert.ok(waiting.state === 'running');

@@ -34,7 +34,7 @@ const description = fc.record(
 const target = fc.constantFrom(0, 1);
 const type = <T extends string>(name: T): fc.Arbitrary<T> => fc.constant(name);
 
-/** Any event; those of the start are more frequent, so that late states are reached. */
+/** Events of the start are more frequent, so that late states are reached. */
 const event = fc.oneof(
   { weight: 3, arbitrary: fc.record({ type: type('reserved'), target, fileId: id, at }) },
   { weight: 3, arbitrary: fc.record({ type: type('confirmed'), target, at }) },
@@ -71,7 +71,10 @@ const event = fc.oneof(
   fc.record({ type: type('answeredIsSame'), isSame: fc.boolean(), at }),
 ) as fc.Arbitrary<RunEvent>;
 
-/** Events up to a second dispatch; cases start anywhere on it, so that many reach late states. */
+/**
+ * These events lead to a second dispatch. Cases start anywhere on it, so that many reach late
+ * states.
+ */
 const toSecondDispatch: RunEvent[] = [
   { type: 'reserved', target: 0, fileId: 'file-1', at: 1 },
   { type: 'confirmed', target: 0, at: 1 },
@@ -84,7 +87,7 @@ const events = fc
   .map(([start, rest]) => [...toSecondDispatch.slice(0, start), ...rest]);
 const cases = { numRuns: propertyRuns(300) };
 
-/** The states of a run through some events, each with its event. */
+/** Returns each event with the run before and after it. */
 function way(all: readonly RunEvent[]): { before: Run; event: RunEvent; after: Run }[] {
   let run: Run = uploadingRun;
   return all.map((next) => {

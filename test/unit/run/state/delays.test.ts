@@ -52,7 +52,7 @@ test('F51 the delay after failures is 1 s to 15 min, and grows', () => {
 
 const hourMs = 60 * minuteMs;
 
-/** The delays of a drive that has just begun, of a run of this age. */
+/** The drive of a run of this age has just begun. */
 function begin(ageMs = hourMs, change: object = {}) {
   const clock = new VirtualClock();
   const at = clock.now() - ageMs;
@@ -73,7 +73,7 @@ function begin(ageMs = hourMs, change: object = {}) {
       delays.wake(waker, run);
       return isOver();
     },
-    /** Minutes until the next poll is due, at most a day. */
+    /** Counts the minutes until the next poll, at most a day. */
     minutes: (): number => {
       let passed = 0;
       for (; passed < dayMs && !isOver(); passed += 5_000) clock.advance(5_000);

@@ -10,7 +10,7 @@ const here = { name: 'report', file: 'report.md' };
 const missing = { name: 'findings', failure: { kind: 'timeout' } as const };
 
 const changed = (run: Run, change: object): Run => ({ ...run, ...change });
-/** An ended run that was shown, and of which nothing is left to remove. */
+/** The run has ended and was shown, and nothing is left to remove. */
 const closed = (change: object = {}): Run =>
   changed(runOf.succeeded, {
     noticeDue: false,
@@ -19,7 +19,7 @@ const closed = (change: object = {}): Run =>
     ...change,
   });
 
-/** The steps of a run, in order; of a change of the journal alone, its event. */
+/** The steps of a run are in order. A change of the journal alone is its event. */
 function stepsOf(run: Run, given: Partial<Circumstances> = {}): string[] {
   const circumstances = { now: 0, notedRunId: undefined, deletesSource: true, ...given };
   return next(run, circumstances).map((each) => (each.step === 'record' ? each.event.type : each.step));

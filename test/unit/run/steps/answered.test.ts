@@ -10,7 +10,6 @@ import { VirtualClock } from '../virtualClock.ts';
 
 const reference = (artifact_name: string) => ({ artifact_name });
 
-/** The exit of a run with these listed and referenced artifacts. */
 function exitOf(
   artifacts: Description['artifacts'],
   successOutput: Record<string, { artifact_name: string } | undefined>,

@@ -14,7 +14,7 @@ import { runOf } from '../sampleRuns.ts';
 import { tempFolder } from '../tempFolder.ts';
 import { VirtualClock } from '../virtualClock.ts';
 
-/** Folders of runs, and passes over them, each a day after the one before. */
+/** Each pass over the folders of runs is a day after the one before. */
 async function setUpFolders(t: TestContext, retainLocalDays = 90) {
   const root = join(await tempFolder(t), 'runs');
   const clock = new VirtualClock();
@@ -156,7 +156,7 @@ test('F25 what a process was killed in while it packed is removed by the next st
   await next.tracker.resume();
   assert.ok((await readdir(join(fixture.root, id))).includes('archive-0.tar.gz'), 'its window lives');
   await killHolder(fixture, id);
-  // A damaged journal, and starts that have no lease yet.
+  // These are a damaged journal, and starts that have no lease yet.
   for (const path of ['damaged/lease', 'begun/lease', 'new'])
     await mkdir(join(fixture.root, path), { recursive: true });
   await writeFile(join(fixture.root, 'damaged', 'run.json.damaged-1'), '');

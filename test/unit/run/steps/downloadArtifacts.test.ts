@@ -15,8 +15,8 @@ const collecting = runOf.collecting as RunIn<'collecting'>;
 const { signal } = new AbortController();
 
 /**
- * A client with one answer per artifact: a failure, or else five bytes. Lists the artifacts that
- * were asked for, each with the name of its file.
+ * The client has one answer for each artifact: a failure, or else five bytes. Lists the artifacts
+ * that were asked for, each with the name of its file.
  */
 function stubClient(failures: Record<string, Error | undefined>) {
   const asked: string[] = [];

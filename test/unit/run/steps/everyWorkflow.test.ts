@@ -11,7 +11,7 @@ import type { VirtualClock } from '../virtualClock.ts';
 import type { Scope } from '../tempFolder.ts';
 import { accepted } from '../uploads.ts';
 
-// Invented passwords of every kind that a message may encode.
+// A message may encode these invented passwords in every way.
 const passwords = ['canary one/+"ü', 'canary-two&=%41'];
 const disguises = passwords.flatMap((password) => [
   password,
@@ -34,7 +34,6 @@ function inputOf(workflow: WorkflowId): Partial<Assessment> {
   };
 }
 
-/** All stored files of the runs and all log lines. */
 async function traces(fixture: Fixture, ...windows: readonly RunWindow[]): Promise<string> {
   const names = await readdir(fixture.root, { recursive: true, withFileTypes: true });
   const files = names.filter((each) => each.isFile());

@@ -8,7 +8,6 @@ import { seedUnknownRun, startRemoteRun } from '../seededRuns.ts';
 import { states } from '../uploads.ts';
 import { eventually } from '../../core/eventually.ts';
 
-/** An unknown run that two windows know. */
 async function sharedUnknownRun(t: TestContext) {
   const { fixture, window } = await setUpWindow(t);
   const { id } = await seedUnknownRun(fixture, window);

@@ -7,7 +7,6 @@ import { states } from '../uploads.ts';
 
 const addresses = /artifact-download-url$/;
 
-/** A 429 with this Retry-After. */
 const limited = (seconds: number) => ({ status: 429, headers: { 'retry-after': String(seconds) } });
 
 describe('a Retry-After answer', () => {

@@ -78,7 +78,7 @@ describe('the source of an ended run', () => {
   });
 });
 
-/** A service that answers a cancellation and a deletion with these failures, or does them. */
+/** The service answers a cancellation and a deletion with these failures, or does them. */
 function serviceThat(
   cancel: ErrorKind | undefined,
   remove: ErrorKind | undefined,
@@ -100,7 +100,7 @@ describe('a file on the service', () => {
     ['confirmed', undefined, 'rejected', 'cancelled', ['delete', 'cancel']],
     ['reserved', 'notFound', 'notFound', 'cancelled', ['cancel', 'delete']],
     ['confirmed', 'notFound', 'notFound', 'deleted', ['delete', 'cancel']],
-    // Deleted by a call whose answer was lost: it is no reservation any more.
+    // A call whose answer was lost deleted it, so it is no reservation any more.
     ['confirmed', 'conflict', 'notFound', 'deleted', ['delete', 'cancel']],
     ['reserved', 'conflict', 'notFound', 'cancelled', ['cancel', 'delete']],
   ] as const) {

@@ -12,8 +12,8 @@ import { trackRemoteRun } from '../seededRuns.ts';
 const troubleOf = (run: Run | undefined) => (run !== undefined && isLive(run) ? run.trouble : undefined);
 
 /**
- * A run whose token is in a keyring that stops answering once the run is tracked; `reads` are the
- * unanswered ones.
+ * The token of the run is in a keyring that stops answering once the run is tracked. `reads` are
+ * the unanswered ones.
  */
 async function setUpSilentKeyring(t: TestContext) {
   const fixture = await setUpFixture(t);
@@ -34,7 +34,7 @@ async function setUpSilentKeyring(t: TestContext) {
   };
   const secrets = new BoundedSecrets(host, { clock: fixture.clock, log: silent });
   const window = openWindow(t, fixture, { tokenSource: storedToken(secrets, 'token') });
-  // As the editor does for every change of a token.
+  // The editor does this for every change of a token.
   secrets.onDidChange(() => void window.tracker.tokenChanged());
   const { id } = await trackRemoteRun(fixture, window);
   isSilent = true;

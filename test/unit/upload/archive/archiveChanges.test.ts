@@ -19,7 +19,7 @@ import { oracle } from './readArchive.ts';
 import { asNobody, onceRead, options, plant } from '../trees.ts';
 import { withLinks, withPipes, withRights } from '../../core/systemSkips.ts';
 
-/** Without repetition, and fast to pack. */
+/** The content has no repetition, and is fast to pack. */
 function sixMegabytes(): Buffer {
   return Buffer.concat(Array.from({ length: 6 }, () => Buffer.alloc(1 << 20, randomBytes(1000))));
 }
@@ -94,7 +94,8 @@ for (const format of formats) {
   test(`F21 a large file that shrinks during reading is read again for a ${format}, or listed as omitted`, async (t) => {
     const at = tree(t);
     plant(at.root, { a: 'before', once: sixMegabytes(), twice: sixMegabytes(), z: 'after' });
-    // By attempt at a large file: `once` is cut in the first of two, `twice` in all three.
+    // Each attempt at a large file has its number: `once` is cut in the first of two, `twice` in
+    // all three.
     const cuts = new Map<number, readonly [string, number]>([[1, ['once', 4.5]], [3, ['twice', 5.75]], [4, ['twice', 5.25]], [5, ['twice', 4.25]]]); // prettier-ignore
     let attempt = 0;
     const { entries, omitted, bytes } = await packHere(
@@ -173,7 +174,8 @@ test(
       if (isLink) symlinkSync(join(at.home, 'private'), folder);
       else renameSync(away, folder);
     };
-    // Outside while a file is opened or inspected by name, inside while the folder is.
+    // The folder is outside while a file is opened or inspected by name, and inside while the
+    // folder is.
     const { openSync, lstatSync: look } = fs;
     const { native } = fs.realpathSync;
     const isKey = (path: unknown): boolean => path === join(folder, 'key');

@@ -18,7 +18,7 @@ import { formats, pack, tree, plantDifficult, sha256 } from './archiving.ts';
 import { oracle, readZip } from './readArchive.ts';
 import { makeLocation, plant } from '../trees.ts';
 
-/** Tests of what takes minutes, or gigabytes, run under `npm run fuzz`. */
+/** Tests that take minutes, or gigabytes, run under `npm run fuzz`. */
 const long = process.env['FUZZ_RUNS'] !== undefined;
 
 const packed = makeLocation();

@@ -37,7 +37,7 @@ export async function pack(
   return writeArchive({ root, files, format, to: at.to, maxBytes: 1e12, workerFile, ...more });
 }
 
-/** The entries of an archive, read by another library. */
+/** Another library reads the entries. */
 export async function read(format: ArchiveFormat, file: string): Promise<ReadEntry[]> {
   return format === 'zip' ? readZip(file) : readTar(file);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { checked, inventedFolder, progress } from '../inventedFolder.ts';
 
-/** The result of packing these files; the default content is the path. */
+/** The default content of a file is its path. */
 function packed(paths: readonly string[], contents: Readonly<Record<string, string>> = {}) {
   return [paths.map((each) => ({ path: each, sha256: contents[each] ?? each }))];
 }

@@ -120,7 +120,7 @@ function excludedOf(choices: PathChoices, ...paths: string[]): string[] {
   return paths.filter(excluding(choices));
 }
 
-/** Choices as `-a` (excluded), `+a` (included again), and `*a` (included although ignored). */
+/** `-a` means excluded, `+a` included again, and `*a` included although ignored. */
 function choose(steps: string): PathChoices {
   const kinds: Record<string, typeof leaving> = { '-': leaving, '+': sending, '*': { isUploaded: true, isIgnored: true } };
   return steps.split(' ').reduce<PathChoices>((choices, step) => withChosen(choices, step.slice(1), kinds[step.charAt(0)] ?? leaving), {});

@@ -6,7 +6,7 @@ import { PreviewModel } from '../../../../src/core/upload/choose/previewModel.ts
 import type { SecretCheck } from '../../../../src/core/upload/secrets/checkSecrets.ts';
 import type { SelectedFile, Selection } from '../../../../src/core/upload/select/selection.ts';
 
-/** A preview of invented folders; the test ends selections and checks. */
+/** The folders are invented. The test ends selections and checks. */
 function stage() {
   const selecting = new Map<string, PromiseWithResolvers<Selection>>();
   const checks: (PromiseWithResolvers<SecretCheck> & { files: readonly SelectedFile[] })[] = [];

@@ -37,7 +37,7 @@ test('a configuration file is read as git reads it', (t) => {
 
 test('any values are read as git reads them', (t) => {
   const file = join(testTree(t).home, 'config');
-  // Without tabs, which git versions read differently.
+  // Tabs are omitted, because git versions read them differently.
   const part = fc.constantFrom('a', ' ', '=', '"', '#', ';', '\\"', '\\\\', '\\n', '\\\n', '\\\r\n', 'é');
   const values = fc.array(fc.string({ unit: part, maxLength: 12 }), { minLength: 1, maxLength: 3 });
   fc.assert(
@@ -51,7 +51,7 @@ test('any values are read as git reads them', (t) => {
   );
 });
 
-/** The configuration as git reads it; undefined if git rejects the file. */
+/** Returns undefined if git rejects the file. */
 function readByGit(file: string, text: string): ReturnType<typeof parseGitConfig> | undefined {
   writeFileSync(file, text);
   const git = spawnSync('git', ['config', '--file', file, '--list', '-z'], { encoding: 'utf8' });

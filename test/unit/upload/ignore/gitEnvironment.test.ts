@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { paths, sameAsGit } from '../selecting.ts';
 import { type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 
-/** A repository with rules that exclude `secret`, configured only by the environment. */
+/** Only the environment configures the repository, whose rules exclude `secret`. */
 function surrounded(
   t: TestContext,
   envOf: (rules: string, home: string) => Record<string, string>,

@@ -5,7 +5,7 @@ import { testBlocks, type Work } from '../../core/blockedLoop.ts';
 import { git, named } from '../tracking.ts';
 import { makeLocation, plant, type TestTree } from '../trees.ts';
 
-/** A repository that tracks many files, most of which are not on disk. */
+/** The repository tracks many files, most of which are not on disk. */
 function tracking(
   after: Parameters<Work['prepare']>[0],
   paths: readonly string[],
@@ -22,7 +22,7 @@ function tracking(
   return at;
 }
 
-/** An index of version 2 with these names, in byte order. */
+/** The index of version 2 has these names in byte order. */
 function indexOf(names: readonly string[]): Buffer {
   const header = Buffer.from('DIRC\0\0\0\x02\0\0\0\0');
   header.writeUInt32BE(names.length, 8);
@@ -46,7 +46,7 @@ const manyFolders: Readonly<Record<string, readonly string[]>> = {
     { length: 20_000 },
     (_, at) => `${number(at)}/${'a/'.repeat(99)}b`,
   ),
-  // 127 MB.
+  // The index has 127 MB.
   '31,000 names of the greatest length': Array.from(
     { length: 31_000 },
     (_, at) => `${number(at)}/${'a/'.repeat(2000)}${'b'.repeat(80)}`,

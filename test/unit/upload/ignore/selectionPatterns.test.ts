@@ -9,7 +9,7 @@ const names = [
   ...['bar/foo/z', 'bar/foo/bar', 'xfoo/bar', 'xfoo/foo/x', 'Up/Low'],
 ]; // prettier-ignore
 
-/** Rules of the plain grammar, one ignore file each. */
+/** Each rule of the plain grammar is an ignore file. */
 const plain = [
   ...['*', '*.log', 'x*.log', '*y.log', '*.tar.gz', '*gz', '.*', 'a?', '?', '??', 'a*c', 'a*b', '*a*b*', 'a**c', '*b'],
   ...['n[12]', 'n[!1]', 'n[^1]', 'n[0-1]', 'n[2-8]', '[a-c]', '[c-a]', '[A-Z]d', '[a-z]d', '[B-D]*', '[C-c]?', '[Cc]e', '[C]e'],

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { select } from '../selecting.ts';
 import { plant, plantRepository, testTree } from '../trees.ts';
 
-/** Sets of every kind; `é` and what follows are several bytes. */
+/** There are sets of every kind. `é` and what follows are several bytes. */
 const sets = [
   ...['[ab]', '[!a]', '[^a]', '[a-c]', '[c-a]', '[A-F]', '[!A-F]', '[A]', '[!A]', '[a-Z]', '[Z-a]', '[9-A]', '[!!]', '[^^]', '[!^]'],
   ...['[]]', '[!]]', '[]a]', '[]-a]', '[^]-a]', '[]{}]', '[-a]', '[a-]', '[--0]', '[a-c-e]', '[a--]', '[!-a]', '[,-.]', '[+--]'],
@@ -18,7 +18,9 @@ const sets = [
   ...['[é]', '[!é]', '[à-ü]', '[a-é]', '[é-a]', '[\u0080-\u00ff]', '[😀]', '[^\u3042]'],
 ]; // prettier-ignore
 
-/** Bytes on both sides of each limit of a class or of a range above; all punctuation. */
+/**
+ * These bytes are on both sides of each limit of a class or of a range above, with all punctuation.
+ */
 const bytes = [
   ...[0x01, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x1f, 0x7f, 0x80, 0xa0, 0xa9, 0xbc, 0xbf, 0xc0, 0xc3, 0xe3, 0xf0, 0xff],
   ...Buffer.from(' !"#$%&\'()*+,-.:;<=>?@[\\]^_`{|}~0159AFGZaceflopgz'),
@@ -53,7 +55,7 @@ test(
   },
 );
 
-/** A path as a selection lists it: bytes that are not UTF-8 as `\xNN`. */
+/** A selection lists bytes of a path that are not UTF-8 as `\xNN`. */
 function asShown(path: string): string {
   return path.replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
 }

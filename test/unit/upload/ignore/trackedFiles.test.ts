@@ -23,7 +23,7 @@ const files = {
 const tracked = ['app.js', 'kept.log', 'dist/one.js', 'dist/lib/three.js'];
 const ignored = ['dist/lib/three.js', 'dist/one.js', 'kept.log'];
 
-/** A repository that tracks some ignored files. */
+/** The repository tracks some ignored files. */
 function repository(t: TestContext, ...init: string[]): TestTree {
   const at = testTree(t);
   git(at, ['init', '-q', ...init]);
@@ -235,7 +235,7 @@ function replaceIndex(at: TestTree, program: 'mkfifo' | 'mkdir'): void {
   spawnSync(program, [indexOf(at)]);
 }
 
-/** A checkout of one folder; `far` is out of it. */
+/** The checkout has one folder; `far` is out of it. */
 function makeSparse(at: TestTree, ...set: readonly string[]): void {
   plant(at.root, { 'far/x.log': '' });
   git(at, ['add', '-f', 'far']);
@@ -243,7 +243,7 @@ function makeSparse(at: TestTree, ...set: readonly string[]): void {
   git(at, ['sparse-checkout', 'set', '--cone', ...set]);
 }
 
-/** Each change of a good index, and what is then said of it. */
+/** Each change of a good index comes with what is then said of it. */
 const problems: readonly (readonly [string, string, (at: TestTree, content: Buffer) => void])[] = [
   ['is split', 'split', (at) => git(at, ['update-index', '--split-index'])],
   [
@@ -285,7 +285,7 @@ const problems: readonly (readonly [string, string, (at: TestTree, content: Buff
   ],
 ]; // prettier-ignore
 
-/** An index of version 4 in which each name is the one before and one more character. */
+/** The index of version 4 has names of which each is the one before and one more character. */
 function growingNames(): Buffer {
   const count = 300_000;
   const entry = Buffer.alloc(65);

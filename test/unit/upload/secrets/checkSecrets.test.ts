@@ -34,7 +34,6 @@ const rulesOf = (suspicions: readonly Suspicion[]): string[] => suspicions.map((
 const locationsOf = (suspicions: readonly Suspicion[]): string[] =>
   suspicions.map(({ path, line }) => `${path}:${line}`);
 
-/** The longest part of the secret that is shown. */
 function shownOf(secret: string, masked: string): string {
   for (let length = Math.min(secret.length, masked.length); length > 0; length--) {
     for (let at = 0; at + length <= secret.length; at++) {
@@ -170,8 +169,8 @@ test('F190 placeholders are not suspected under any prefix', async (t) => {
     `bP88Q~${'x'.repeat(34)}`,
     `GR1348941${'457'.repeat(7)}`,
     `"${['xoxp', '104729006131', '204812345670', '301947560028'].join('-')}-${'#'.repeat(20)}"`,
-    // Base64, URLs and names in which a prefix occurs by chance.
-    // The checksum of a Go module, a name, and the signed link of a picture.
+    // A prefix occurs by chance in Base64, URLs, and names: the checksum of a Go module, a name,
+    // and the signed link of a picture.
     'h1:hSWxHoqTgW2S2qGc0LTA' + 'I563KZ5YKYRhT3MFKZMbjag=',
     `task-${'1a2b'.repeat(8)}`,
     `![x](https://invented.net/1-2.png?jwt=${['eyJ' + 'a1B2'.repeat(5), 'eyJ' + 'a1B2'.repeat(9), 'c3D4'.repeat(9)].join('.')})`,

@@ -28,7 +28,6 @@ const names = {
 };
 
 const forms: readonly (readonly [system: keyof typeof names, text: string, shown: string])[] = [
-  // The home folder.
   ['linux', 'ENOENT: /home/alice/.cache/x', 'ENOENT: ~/.cache/x'],
   ['linux', 'in /HOME/Alice.', 'in ~.'],
   ['linux', '"\\/home\\/alice\\/x"', '"~\\/x"'],
@@ -53,14 +52,12 @@ const forms: readonly (readonly [system: keyof typeof names, text: string, shown
   ['mac', `/Users/${'Alicé'.normalize('NFD')}/x`, '~/x'],
   ['mac', '/Users/Alic%C3%A9/x', '~/x'],
   ['mac', '"/Users/Alic\\u00e9/x"', '"~/x"'],
-  // Folders of the workspace and of earlier runs.
   ['linux', '/home/alice/shop/src/a.js', '[shop]/src/a.js'],
   ['linux', '/home/alice/shop2', '~/shop2'],
   ['linux', 'kept for /srv/alice-client/api:', 'kept for [folder of a run]:'],
   ['linux', '/srv/alice%2dclient/api', '[folder of a run]'],
   ['linux', '/alicework/x', '[folder of a run]/x'],
   ['windows', 'd:/alice/shop/x', '[shop]/x'],
-  // The service.
   ['linux', 'https://assess.invented.test:8443/v1', '[service]/v1'],
   ['linux', 'getaddrinfo ENOTFOUND assess.invented.test', 'getaddrinfo ENOTFOUND [service]'],
   ['linux', 'Host: ASSESS.Invented.Test:8443', 'Host: [service]'],
@@ -68,15 +65,13 @@ const forms: readonly (readonly [system: keyof typeof names, text: string, shown
   ['linux', 'to=https%3A%2F%2Fassess.invented.test%3A8443%2Fv1', 'to=[service]/v1'],
   ['linux', '"https:\\/\\/assess.invented.test"', '"[service]"'],
   ['linux', 'cert of xn--bcher-kva.invented.test and bücher.invented.test', 'cert of [service] and [service]'],
-  // The organization.
   ['linux', 'of org/invented 7, Other-Invented', 'of [organization], [organization]'],
   ['linux', '/organizations/org%2Finvented%207/x', '/organizations/[organization]/x'],
-  // Tokens.
   ['linux', 'Authorization: Bearer alice', 'Authorization: Bearer …'],
   ['linux', '{"authorization":"bearer alice:x/y=="}', '{"authorization":"Bearer …"}'],
   ['linux', 'Authorization=Bearer%20alice&x', 'Authorization=Bearer …'],
   ['linux', 'proxy-authorization: Basic YWxpY2U6YWxpY2U=', 'proxy-authorization: Bearer …'],
-  // What names nobody stays.
+  // Nothing private is masked here.
   ['root', '/usr/lib C:\\Windows D:\\ a.b', '/usr/lib C:\\Windows D:\\ a.b'],
   ['linux', 'home/aliceX alicework.js bearer', 'home/aliceX alicework.js bearer'],
 ]; // prettier-ignore

@@ -14,7 +14,7 @@ export const workerFile = new URL('../../../../src/core/upload/secrets/secretWor
 
 export const invented = seeds(randomOf(30));
 
-/** A token that is recognised anywhere. */
+/** The token is recognised anywhere. */
 export const githubToken = seedOf('github-token', 'ghp_');
 
 export type Content = Readonly<Record<string, string | Uint8Array>>;
@@ -31,7 +31,7 @@ export function tree(t: TestContext, content: Content): string {
   return root;
 }
 
-/** Selected files, which may not exist. */
+/** The selected files may not exist. */
 export function select(root: string, paths: readonly string[]): SelectedFile[] {
   return paths.map((path) => ({
     path,

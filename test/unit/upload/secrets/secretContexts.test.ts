@@ -4,7 +4,7 @@ import { maskSecrets } from '../../../../src/core/upload/secrets/checkSecrets.ts
 import { checkApart, invented, tree, select, workerFile } from './secretChecks.ts';
 import type { Seed } from './secretSeeds.ts';
 
-/** What may stand right behind and right before a credential, and is no part of it. */
+/** These may stand right behind and right before a credential, and are no part of it. */
 const contexts: Readonly<Record<string, readonly [before: string, after: string]>> = {
   'Japanese letters': ['キー', 'です'],
   'Latin letters with accents': ['é', 'é'],
@@ -19,9 +19,12 @@ const contexts: Readonly<Record<string, readonly [before: string, after: string]
   'a low line': ['_', ' '],
   'a low line after it': [' ', '_'],
 };
-/** Known by a name, a line's start or a line before it, which is a part of what is found. */
+/**
+ * Such a credential is known by a name, a line's start, or a line before it, which is a part of
+ * what is found.
+ */
 const isWhole = /^(?:assignment|authorization|aws-secret|private-key|azure-connection|curl|bundler)/;
-/** The text in which a credential, with its public part, stands between two texts. */
+/** A credential, with its public part, stands between two texts. */
 function between({ rule, content, secret }: Seed, [before, after]: readonly [string, string]): string {
   if (isWhole.test(rule)) return `${before}${content}${after}`;
   const at = content.indexOf(secret);
@@ -51,7 +54,7 @@ const inContexts = invented.flatMap((seed, number): Case[] =>
     })),
 );
 
-/** True if half of a line of the credential is in the text. */
+/** Returns true if half of a line of the credential is in the text. */
 function isShown(text: string, { secret }: Seed): boolean {
   const lines = secret.split('\n').filter((line) => line.length > 5 && !line.startsWith('-----'));
   return lines.some((line) => {

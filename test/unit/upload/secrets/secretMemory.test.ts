@@ -18,7 +18,7 @@ const invention: Suspicion = {
 };
 
 test('F30 a file unchanged since the last check is not read again, except below another root', async () => {
-  // Created long before the test, since recent changes are not remembered.
+  // The files were created long before the test, since recent changes are not remembered.
   const root = resolve('src/core');
   const files = select(root, ['errors.ts', 'files.ts', 'ports.ts']);
   const memory = new Map<string, ScannedFile>();

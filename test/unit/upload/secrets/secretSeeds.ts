@@ -5,9 +5,9 @@ export interface Seed {
   readonly rule: string;
   readonly path: string;
   readonly content: string;
-  /** The part that must never be shown. */
+  /** This part must never be shown. */
   readonly secret: string;
-  /** True if a low line after the secret would be a part of it. */
+  /** Is true if a low line after the secret would be a part of it. */
   readonly mayHaveLowLine: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface TableToken {
   readonly mayHaveLowLine: boolean;
 }
 
-/** A token for every prefix of the table. */
+/** Every prefix of the table has a token. */
 export function tableTokens(random: () => number): TableToken[] {
   const ascii = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at));
   return tokenTable.flatMap(({ rule, prefixes, characters, min }) => {
@@ -54,11 +54,13 @@ export function tableTokens(random: () => number): TableToken[] {
   });
 }
 
-/** Kinds of `tokenRules` whose alphabet has the low line. */
+/** The alphabet of these kinds of `tokenRules` has the low line. */
 const withLowLine =
   /^(?:sendgrid|azure-client|discord|telegram|yandex|facebook|maxmind|mailchimp|authorization|json-web|salesforce|authress|resend)-/;
 
-/** A credential of every supported kind: a token for each prefix of the table, and others. */
+/**
+ * There is a credential of every supported kind: a token for each prefix of the table, and others.
+ */
 export function seeds(random: () => number): Seed[] {
   const of = (alphabet: string, length: number): string => from(random, alphabet, length);
   const made: Seed[] = [];
@@ -66,10 +68,10 @@ export function seeds(random: () => number): Seed[] {
     const content = before + secret + after;
     made.push({ rule, path, content, secret, mayHaveLowLine: withLowLine.test(rule) });
   };
-  /** A token with a public part, in source code. */
+  /** The token has a public part, in source code. */
   const token = (rule: string, prefix: string, body: string): void =>
     add(rule, `${rule}${made.length}.ts`, `call("${prefix}`, body, '");');
-  /** In parts, so that no scanner reports this file, and in three contexts. */
+  /** The token is in parts, so that no scanner reports this file, and in three contexts. */
   const own = (rule: string, prefix: string, ...parts: readonly string[]): void => {
     const body = parts.join('');
     add(rule, `${rule}${made.length}-plain.txt`, `see ${prefix}`, body, ' there');

@@ -19,7 +19,7 @@ function within(boundMs: number, at: TestTree, more: Parameters<typeof options>[
   return selected;
 }
 
-/** A path of this many one-letter folders. */
+/** The path has this many one-letter folders. */
 const deep = (count: number): string => `${'a/'.repeat(count)}x`;
 
 test('F120 rules with globstars take no longer for deeper paths', (t) => {
@@ -52,7 +52,7 @@ test('F120 a selection with very many rules can be cancelled between two entries
   const at = testTree(t);
   plant(at.root, { '.gitignore': Array.from({ length: 15_000 }, (_, index) => `*${'?*'.repeat(9)}${String(index)}q`).join('\n') }); // prettier-ignore
   plantMany(at.root, Array.from({ length: 300 }, (_, index) => `f${String(index)}`), ''); // prettier-ignore
-  // A clock that advances with each call, so that a time slice ends after a few entries on any
+  // The clock advances with each call, so that a time slice ends after a few entries on any
   // machine.
   let now = 0;
   t.mock.method(performance, 'now', () => now++);

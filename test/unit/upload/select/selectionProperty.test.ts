@@ -21,7 +21,7 @@ const name = fc.oneof(
   { weight: 7, arbitrary: words('a b ab abc foo foobar A Foo a.b x.log .a é É aé 日本 - #a !a a* [a] a\\b 😀 a] ^ ] [ a5 x^y ,') },
   { weight: 1, arbitrary: fc.constantFrom('x y', 'a ', 'a\r', '\t', 'x\x01') },
 ); // prettier-ignore
-/** Sets of all kinds, also unfinished ones. */
+/** There are sets of all kinds, also unfinished ones. */
 const set = fc
   .record({
     negation: fc.constantFrom('', '', '!', '^'),

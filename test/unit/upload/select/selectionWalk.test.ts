@@ -139,7 +139,7 @@ test('F113 internal data of version control systems is never sent, whatever is c
   }
 });
 
-/** A Git folder of a name of its own, with what a linked working tree in `main` needs. */
+/** The Git folder has a name of its own, and what a linked working tree in `main` needs. */
 function plantGitFolder(folder: string): void {
   plantRepository(dirname(folder));
   renameSync(join(dirname(folder), '.git'), folder);

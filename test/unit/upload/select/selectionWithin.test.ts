@@ -6,7 +6,7 @@ import { type SelectOptions, selectFiles } from '../../../../src/core/upload/sel
 import { options, type TestTree, plant, plantRepository, testTree } from '../trees.ts';
 import { withLinks } from '../../core/systemSkips.ts';
 
-/** The selected paths of a folder inside the workspace folder. */
+/** The folder is inside the workspace folder. */
 async function inside(at: TestTree, folder: string, more: Partial<SelectOptions> = {}): Promise<string[]> {
   const { files } = await selectFiles(join(at.root, folder), options(at, { within: at.root, ...more }));
   return files.map(({ path }) => path);
