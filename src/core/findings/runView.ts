@@ -125,12 +125,12 @@ export function asUploaded(view: Pick<RunView, 'run' | 'head' | 'found' | 'names
   return { ...view, failure: undefined, locations, unread, missing: new Set(), owners: 'unknown' };
 }
 
-interface Surroundings extends LocateOptions {
-  readonly runs: Pick<RunStore, 'get' | 'folderOf'>;
-  readonly mappings: Readonly<Record<string, readonly PathMapping[]>>;
-}
-
-export async function locate(view: RunView, { runs, mappings, ...options }: Surroundings): Promise<Located> {
+export async function locate(
+  view: RunView,
+  runs: Pick<RunStore, 'get' | 'folderOf'>,
+  mappings: Readonly<Record<string, readonly PathMapping[]>>,
+  options: LocateOptions,
+): Promise<Located> {
   const { run, head } = view;
   const byRun = [...Map.groupBy(view.found, (each) => each.run)].map(async ([id, found]) => {
     const of = id === run.id ? run : runs.get(id);
@@ -156,7 +156,7 @@ function locateHere(
       return [];
     });
   const texts = (): EditorTexts => source.texts(isEdited);
-  return locate(view, { runs, calls, mappings: readMappings(mappings), texts, follow, isWanted });
+  return locate(view, runs, readMappings(mappings), { calls, texts, follow, isWanted });
 }
 
 export async function locateUnread(view: RunView, source: ViewSource): Promise<RunView> {

@@ -18,11 +18,11 @@ import { resultName } from '../result/resultFile.ts';
 import {
   createMemory,
   forgetLate,
-  type ReadingSource,
   readLastResult,
+  type ResultSource,
   withDetails,
 } from '../result/readResult.ts';
-import { folderOf, mainLocationOf, type ShownFinding } from '../shownFinding.ts';
+import { folderOf, mainLocationOf, type ShownFinding, type ShownRun } from '../shownFinding.ts';
 import { FolderCalls } from '../../yieldingWork.ts';
 import { decide } from '../triage/currentDecision.ts';
 import { undecided } from '../triage/triage.ts';
@@ -57,44 +57,79 @@ const noTexts: EditorTexts = { edited: new Map(), encodings: utf8Only };
 
 export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): ToolSource {
   const runsFolder = join(storage, 'runs');
-  const runFolderOf = (id: string): string => join(runsFolder, id);
-  const source: ReadingSource = {
-    runs: { folderOf: runFolderOf },
+  const folderOfRun = (id: string): string => join(runsFolder, id);
+  const source: ResultSource = {
+    runs: { all: () => [], folderOf: folderOfRun },
+    encodings: () => utf8Only,
     workerFile: deps.workerFile,
     memory: createMemory(),
     isReadOnly: true,
   };
   const calls = new FolderCalls(deps.log);
-  let cached: { readonly fileStamps: string; readonly loaded: Promise<readonly LastRun[]> } | undefined;
-
-  const readRunsOfFolder = async (): Promise<RunsOfFolder> => {
-    if ((await fileStampOf(runsFolder)) === undefined)
-      throw new Error(
-        `The folder of the stored runs does not exist: ${runsFolder}. Copy the configuration again in VS Code.`,
-      );
-    const { runs, unread } = await readRuns(runsFolder);
-    const folders = new Set<string>();
-    for (const named of new Set(runs.flatMap(({ targets }) => targets.map((target) => target.folder)))) {
-      const real = await realPath(named).catch(() => undefined); // the folder may be gone
-      if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
-    }
-    const runsOfFolder = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));
-    return { runs: runsOfFolder, unread, folders };
+  const load = createLoader(source, deps.log);
+  const readHere = (): Promise<RunsOfFolder> => readRunsOfFolder(folder, runsFolder);
+  return {
+    findings: async () => {
+      const { runs, folders } = await readHere();
+      const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
+      const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
+      // Only the books of this machine count, not the shared folder.
+      const pathsFor = (each: string) => triagePathsOf(each, join(storage, 'triage'), false);
+      const triage = new TriageStore({ ...deps, calls, pathsFor });
+      await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
+      const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
+      const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
+      const shown = show(loaded, runIds, { runs: { get }, decide: decideIfKnown(loaded, triage) });
+      return {
+        runs: shown.map((each, at) => toToolRun(each, loaded[at], folders, triage)),
+        locate: (findings) => locateShown(findings, loaded, folders, { get, folderOf: folderOfRun }, calls),
+      };
+    },
+    runs: readHere,
+    withDetails: (findings) => withDetails(findings, source),
+    confirmationsOf: async ({ name }) => {
+      const { runs } = await readHere();
+      const read = async (run: Run) => (await readLastResult(run, source)).result;
+      return readConfirmations(name, { ...source, runs: { ...source.runs, all: () => runs }, read });
+    },
+    clock: deps.clock,
   };
+}
 
+async function readRunsOfFolder(folder: string, runsFolder: string): Promise<RunsOfFolder> {
+  if ((await fileStampOf(runsFolder)) === undefined)
+    throw new Error(
+      `The folder of the stored runs does not exist: ${runsFolder}. Copy the configuration again in VS Code.`,
+    );
+  const { runs, unread } = await readRuns(runsFolder);
+  const folders = new Set<string>();
+  for (const named of new Set(runs.flatMap(({ targets }) => targets.map((target) => target.folder)))) {
+    const real = await realPath(named).catch(() => undefined); // the folder may be gone
+    if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
+  }
+  const runsOfFolder = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));
+  return { runs: runsOfFolder, unread, folders };
+}
+
+/** Reads results again when their files have changed. */
+function createLoader(
+  source: ResultSource,
+  log: Logger,
+): (runs: readonly Run[]) => Promise<readonly LastRun[]> {
+  const { folderOf: folderOfRun } = source.runs;
+  let cached: { readonly fileStamps: string; readonly loaded: Promise<readonly LastRun[]> } | undefined;
   const readLast = async (run: Run): Promise<LastRun> => {
     try {
       const { result, savedAt } = await readLastResult(run, source);
       return { ...toView(run, result), savedAt };
     } catch (error) {
-      return toFailedView(run, error, deps.log);
+      return toFailedView(run, error, log);
     }
   };
-
-  const load = async (runs: readonly Run[]): Promise<readonly LastRun[]> => {
+  return async (runs) => {
     const filesOf = (run: Run) => [
-      fileStampOf(join(runFolderOf(run.id), resultName)),
-      findingsStampOf(run, runFolderOf(run.id)),
+      fileStampOf(join(folderOfRun(run.id), resultName)),
+      findingsStampOf(run, folderOfRun(run.id)),
     ];
     const fileStamps = JSON.stringify([runs.map(({ id }) => id), await Promise.all(runs.flatMap(filesOf))]);
     if (cached?.fileStamps !== fileStamps) cached = { fileStamps, loaded: Promise.all(runs.map(readLast)) };
@@ -107,54 +142,37 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
     }
     return loaded;
   };
+}
 
-  return {
-    findings: async () => {
-      const { runs, folders } = await readRunsOfFolder();
-      const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
-      const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
-      // Only the books of this machine count, not the shared folder.
-      const pathsFor = (each: string) => triagePathsOf(each, join(storage, 'triage'), false);
-      const triage = new TriageStore({ ...deps, calls, pathsFor });
-      await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
-      // A result that was computed here, without earlier runs, lacks the names that decisions refer
-      // to.
-      const lacksTriage = ({ savedAt }: Pick<LastRun, 'savedAt'>): boolean =>
-        savedAt === undefined || triage.failures().length > 0;
-      const unknown = new Set(loaded.filter(lacksTriage).flatMap(({ found }) => found));
-      const decideIfKnown: Decide = (found, run, known) =>
-        unknown.has(found)
-          ? { triage: undecided, verdict: found.verdict }
-          : decide(found, run, known, triage);
-      const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
-      const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
-      const all = show(loaded, runIds, { runs: { get }, decide: decideIfKnown });
-      const has = (of: string | undefined): boolean => of !== undefined && folders.has(of);
-      // A run may also have other folders, whose findings must not be shown.
-      const inFolders = (some: readonly ShownFinding[] = []): readonly ShownFinding[] =>
-        some.filter((each) => has(folderOf(each)) || each.run.targets.every((target) => has(target.folder)));
-      return {
-        runs: all.map(({ shown, absent, ...each }, at): ToolRun => {
-          const last: Pick<LastRun, 'savedAt'> = loaded[at] ?? {};
-          const toTool = (some?: readonly ShownFinding[]): readonly ToolFinding[] =>
-            lacksTriage(last)
-              ? inFolders(some).map((one) => ({ ...one, lacksTriage: true }))
-              : inFolders(some);
-          const savedAt = each.failure === undefined ? (last.savedAt ?? 'never') : undefined;
-          return { ...each, shown: toTool(shown), absent: toTool(absent), savedAt };
-        }),
-        locate: (findings) => locateShown(findings, loaded, folders, { get, folderOf: runFolderOf }, calls),
-      };
-    },
-    runs: readRunsOfFolder,
-    withDetails: (findings) => withDetails(findings, source),
-    confirmationsOf: async ({ name }) => {
-      const { runs } = await readRunsOfFolder();
-      const read = async (run: Run) => (await readLastResult(run, source)).result;
-      return readConfirmations(name, { ...source, runs: { ...source.runs, all: () => runs }, read });
-    },
-    clock: deps.clock,
+/**
+ * A result that was computed here, without earlier runs, lacks the names that decisions refer to.
+ */
+function lacksTriage({ savedAt }: Pick<LastRun, 'savedAt'>, triage: TriageStore): boolean {
+  return savedAt === undefined || triage.failures().length > 0;
+}
+
+function decideIfKnown(loaded: readonly LastRun[], triage: TriageStore): Decide {
+  const unknown = new Set(loaded.flatMap((last) => (lacksTriage(last, triage) ? last.found : [])));
+  return (found, run, known) =>
+    unknown.has(found) ? { triage: undecided, verdict: found.verdict } : decide(found, run, known, triage);
+}
+
+function toToolRun(
+  { shown, absent, ...run }: ShownRun,
+  last: Pick<LastRun, 'savedAt'> = {},
+  folders: ReadonlySet<string>,
+  triage: TriageStore,
+): ToolRun {
+  const has = (of: string | undefined): boolean => of !== undefined && folders.has(of);
+  // A run may also have other folders, whose findings must not be shown.
+  const isHere = (each: ShownFinding): boolean =>
+    has(folderOf(each)) || each.run.targets.every((target) => has(target.folder));
+  const toTool = (some: readonly ShownFinding[] = []): readonly ToolFinding[] => {
+    const here = some.filter(isHere);
+    return lacksTriage(last, triage) ? here.map((each) => ({ ...each, lacksTriage: true })) : here;
   };
+  const savedAt = run.failure === undefined ? (last.savedAt ?? 'never') : undefined;
+  return { ...run, shown: toTool(shown), absent: toTool(absent), savedAt };
 }
 
 async function locateShown(
@@ -167,8 +185,8 @@ async function locateShown(
   const wanted = new Set(findings.flatMap(({ finding }) => finding.locations));
   const follow: Follow = (files, texts) => followFiles(files, texts, runs.folderOf);
   const isWanted = (location: Location): boolean => wanted.has(location);
-  const options = { runs, mappings: {}, texts: () => noTexts, follow, isWanted, calls };
-  const located = await Promise.all(loaded.map((each) => locate(each, options)));
+  const options = { texts: () => noTexts, follow, isWanted, calls };
+  const located = await Promise.all(loaded.map((each) => locate(each, runs, {}, options)));
   const there = new Map(located.flatMap(({ locations }) => [...locations]));
   const shown = findings.map((each) => ({
     ...each,

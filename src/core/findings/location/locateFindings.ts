@@ -129,7 +129,40 @@ function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): 
   );
 }
 
+type Locations = Map<Location, ShownLocation>;
+
 /** An unchanged location stays the same object. */
+function put(
+  all: Locations,
+  { file, locations }: Omit<LocationsOfFile, 'run'>,
+  { locations: now, isChanged }: CurrentLocations,
+): void {
+  for (const [at, reported] of locations.entries()) {
+    const { startLine, endLine, startColumn, endColumn, drift } = now[at] ?? { drift: 'unknown' };
+    // A second spread would take five times as long.
+    const shown = { ...file, startLine, endLine, startColumn, endColumn, reported, drift, isChanged };
+    if (!isDeepStrictEqual(all.get(reported), shown)) all.set(reported, shown);
+  }
+}
+
+/** Their file is not found. They are gone if they were ever read. */
+function putLost(all: Locations, locations: readonly Location[], former: Located): void {
+  const was = former.locations.get(locations[0] as Location);
+  if (was === undefined || former.unread.has(was.folder)) {
+    for (const location of locations) all.delete(location);
+    return;
+  }
+  const { file, folder, target, path, uploaded } = was;
+  const gone = { locations: locations.map(() => ({ drift: 'gone' as const })), isChanged: true };
+  put(all, { file: { file, folder, target, path, uploaded }, locations }, gone);
+}
+
+/** Without an answer, locations stay as they were, or else as reported. */
+function putFollowed(all: Locations, each: LocationsOfFile, now: CurrentLocations | undefined): void {
+  if (now !== undefined) put(all, each, now);
+  else if (each.locations.some((location) => !all.has(location))) put(all, each, asReported(each));
+}
+
 export async function locateFindings(
   runs: readonly FindingsOfRun[],
   former: Located,
@@ -137,17 +170,7 @@ export async function locateFindings(
 ): Promise<Located> {
   const texts = textsNow();
   const [locations, unread, missing] = [new Map(former.locations), new Set<string>(), new Set<string>()];
-  const put = (
-    { file, locations: ofFile }: LocationsOfFile,
-    { locations: now, isChanged }: CurrentLocations,
-  ): void => {
-    for (const [at, reported] of ofFile.entries()) {
-      const { startLine, endLine, startColumn, endColumn, drift } = now[at] ?? { drift: 'unknown' };
-      // A second spread would take five times as long.
-      const shown = { ...file, startLine, endLine, startColumn, endColumn, reported, drift, isChanged };
-      if (!isDeepStrictEqual(locations.get(reported), shown)) locations.set(reported, shown);
-    }
-  };
+  // Several runs report the same files.
   const isAsUploaded = memoized(
     async ({ uploaded }: LocatedFile) =>
       uploaded !== undefined &&
@@ -162,30 +185,17 @@ export async function locateFindings(
   const find = async ({ run, folders, named, locations: reported, locate }: FileToFind): Promise<void> => {
     const uploaded = named && locatedAsUploaded(named);
     const file = uploaded && (await isAsUploaded(uploaded)) ? uploaded : await locate();
-    if (file !== undefined) {
-      const found = { run, file, locations: reported };
-      const asUploaded = !texts.edited.has(pathKey(file.file)) && (await isAsUploaded(file));
-      // Nothing can be said about a file whose uploaded text is unknown.
-      if (asUploaded || file.uploaded === undefined)
-        put(found, asReported(found, { isAsUploaded: asUploaded }));
-      else toFollow.push(found);
+    if (file === undefined) {
+      for (const folder of folders) if (!(await isThere(folder))) missing.add(folder);
+      putLost(locations, reported, former);
       return;
     }
-    for (const folder of folders) if (!(await isThere(folder))) missing.add(folder);
-    const was = former.locations.get(reported[0] as Location);
-    if (was === undefined || former.unread.has(was.folder))
-      for (const location of reported) locations.delete(location);
-    else {
-      const gone = {
-        file: was.file,
-        folder: was.folder,
-        target: was.target,
-        path: was.path,
-        uploaded: was.uploaded,
-      };
-      const nowhere = { locations: reported.map(() => ({ drift: 'gone' as const })), isChanged: true };
-      put({ run, file: gone, locations: reported }, nowhere);
-    }
+    const found = { run, file, locations: reported };
+    const asUploaded = !texts.edited.has(pathKey(file.file)) && (await isAsUploaded(file));
+    // Nothing can be said about a file whose uploaded text is unknown.
+    if (asUploaded || file.uploaded === undefined)
+      put(locations, found, asReported(found, { isAsUploaded: asUploaded }));
+    else toFollow.push(found);
   };
   const files = runs.flatMap((each) => filesToFind(each, isWanted));
   await inParallel(files, filesAtOnce, async (each) => {
@@ -199,12 +209,9 @@ export async function locateFindings(
   const current = toFollow.length === 0 ? [] : await follow(toFollow, texts);
   const { edited } = textsNow();
   for (const [at, each] of toFollow.entries()) {
-    const key = pathKey(each.file.file);
-    const now = current[at];
-    const isNew = each.locations.some((location) => !locations.has(location));
+    const [key, now] = [pathKey(each.file.file), current[at]];
     // An answer for an older text is dropped: the next request follows the present one.
-    if (now !== undefined && edited.get(key) === texts.edited.get(key)) put(each, now);
-    else if (isNew) put(each, asReported(each));
+    putFollowed(locations, each, edited.get(key) === texts.edited.get(key) ? now : undefined);
     if (now === undefined) unread.add(each.file.folder);
   }
   return { locations, unread, missing };

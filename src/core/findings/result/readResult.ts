@@ -38,13 +38,8 @@ export interface ResultSource {
   readonly encodings: () => Encodings;
   readonly memory: ResultMemory;
   readonly maxReadMs?: number | undefined;
-}
-
-export type ReadingSource = Pick<ResultSource, 'workerFile' | 'maxReadMs'> & {
-  readonly runs: Pick<RunStore, 'folderOf'>;
-  readonly memory: Pick<ResultMemory, 'failed'>;
   readonly isReadOnly?: boolean;
-};
+}
 
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
@@ -200,7 +195,7 @@ async function lastHeadOf(
   }
 }
 
-function stampIfThere(run: Run, { runs }: Pick<ReadingSource, 'runs'>): Promise<string | undefined> {
+function stampIfThere(run: Run, { runs }: Pick<ResultSource, 'runs'>): Promise<string | undefined> {
   return findingsStampOf(run, runs.folderOf(run.id));
 }
 
@@ -211,7 +206,7 @@ interface LastResult {
 }
 
 /** The result need not be current. Writes nothing. */
-export async function readLastResult(run: Run, source: ReadingSource): Promise<LastResult> {
+export async function readLastResult(run: Run, source: ResultSource): Promise<LastResult> {
   const runFolder = source.runs.folderOf(run.id);
   const saved = await readSaved(runFolder);
   if (saved !== undefined)
@@ -224,7 +219,7 @@ export async function readLastResult(run: Run, source: ReadingSource): Promise<L
 
 export function withDetails<const T extends readonly Detailable[]>(
   findings: T,
-  source: ReadingSource,
+  source: ResultSource,
 ): Promise<Detailed<T>> {
   return addDetails(
     findings,
@@ -237,7 +232,7 @@ export function withDetails<const T extends readonly Detailable[]>(
 /** Returns undefined if it is too long or nested too deeply, or its file was replaced. */
 export async function readItem(
   { run, file, finding: { index } }: Detailable,
-  source: ReadingSource,
+  source: ResultSource,
 ): Promise<string | undefined> {
   return (await readReported(run, file, new Set([index]), source))[0]?.raw;
 }
@@ -246,7 +241,7 @@ async function readReported(
   run: Run,
   file: string,
   indexes: ReadonlySet<number>,
-  source: ReadingSource,
+  source: ResultSource,
 ): Promise<readonly ReportedFinding[]> {
   const { isReadOnly = false, runs } = source;
   const head = await readHead(runs.folderOf(run.id));
@@ -256,7 +251,7 @@ async function readReported(
   return (await askReader(job, run, source)) as readonly ReportedFinding[];
 }
 
-async function askReader(job: Job, run: Run, source: ReadingSource, signal?: AbortSignal): Promise<unknown> {
+async function askReader(job: Job, run: Run, source: ResultSource, signal?: AbortSignal): Promise<unknown> {
   const fileStamp = await stampIfThere(run, source);
   const subject = artifactPath(run, 'findings', source.runs.folderOf(run.id));
   if (fileStamp === undefined) throw new AssessmentError('storage', { subject, detail: 'ENOENT' });
@@ -299,7 +294,7 @@ export async function askForOwners(files: ReadonlySet<string>, source: ResultSou
 
 export async function makeExport(
   request: ExportRequest,
-  source: Pick<ReadingSource, 'runs' | 'workerFile'>,
+  source: Pick<ResultSource, 'runs' | 'workerFile'>,
   signal?: AbortSignal,
 ): Promise<ExportedFile> {
   const job: Job = { kind: 'export', request, runsFolder: source.runs.folderOf('') };

@@ -29,81 +29,119 @@ const maxConfigBytes = 4 << 20;
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
-  { home, env, isOnOtherHost: isElsewhere = isOnOtherHost, platform = process.platform }: GitSurroundings,
+  surroundings: GitSurroundings,
   signal?: AbortSignal,
 ): Promise<IgnoreSettings> {
+  const { home, env, isOnOtherHost: isElsewhere = isOnOtherHost, platform = process.platform } = surroundings;
   const top = repository?.root ?? home;
   const gitFolders = platform === 'win32' ? windowsGitFolders(env) : [];
-  const xdg = env['XDG_CONFIG_HOME'] || join(home, '.config');
-  const values = new Map<string, string | undefined>();
-  const possible: string[] = [];
-  let bytes = 0;
+  const xdg = join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'git');
   const mustBeHere = (path: string): string => {
     if (isElsewhere(path, [top, home])) throw unreadable(path, 'EREMOTE');
     return path;
   };
+  const toPaths = (value: string, base = top): string[] =>
+    expand(value, { home, base, gitFolders }).map(mustBeHere);
+  const config = new Configuration(toPaths, signal);
+  const excludes = (): string =>
+    config.values.has('core.excludesfile')
+      ? (config.values.get('core.excludesfile') ?? '')
+      : join(xdg, 'ignore');
+
+  const systemFolders = platform === 'win32' ? gitFolders.map((folder) => join(folder, 'etc')) : ['/etc'];
+  const systemFiles = systemFolders.map((folder) => join(folder, 'gitconfig'));
+  const userFiles = [join(xdg, 'config'), join(home, '.gitconfig')];
+  for (const path of systemAndUserFiles(env, systemFiles, userFiles))
+    await config.read(path, (file) => ifReachable(() => readText(file)));
+  const excludesOfUser = excludes();
+  if (repository !== undefined) {
+    mustBeHere(repository.gitDir);
+    await config.read(join(mustBeHere(repository.commonDir), 'config'));
+    if (config.isOn('extensions.worktreeconfig', false))
+      await config.read(join(repository.gitDir, 'config.worktree'));
+    // A `.git` that came with the folder must not replace the user's excludes file.
+    if (excludes() !== excludesOfUser) config.possibleExcludes.push(excludesOfUser);
+  }
+  await config.take(settingsOf(env), top);
+  const toExcludes = (value: string): string[] => toPaths(value.replace(/^:\(optional\)/, ''));
+  const excludesFiles = toExcludes(excludes());
+  return {
+    ignoreCase: config.isOn('core.ignorecase', repository === undefined && platform !== 'linux'),
+    composeNames: platform === 'darwin' && config.isOn('core.precomposeunicode', true),
+    excludesFile: excludesFiles.length > 1 ? undefined : excludesFiles[0],
+    possibleExcludesFiles: [
+      ...(excludesFiles.length > 1 ? excludesFiles : []),
+      ...config.possibleExcludes.flatMap(toExcludes),
+    ],
+    infoExclude: repository && join(repository.commonDir, 'info', 'exclude'),
+    objectFormat: config.values.get('extensions.objectformat'),
+  };
+}
+
+type ReadFile = (path: string) => string | undefined;
+type ToPaths = (value: string, base: string) => readonly string[];
+
+/** The last value of a setting counts. */
+class Configuration {
+  readonly values = new Map<string, string | undefined>();
+  /** Values of `core.excludesfile` that may count. */
+  readonly possibleExcludes: string[] = [];
+  readonly #toPaths: ToPaths;
+  readonly #signal: AbortSignal | undefined;
+  #bytes = 0;
+
+  constructor(toPaths: ToPaths, signal?: AbortSignal) {
+    this.#toPaths = toPaths;
+    this.#signal = signal;
+  }
+
+  isOn(name: string, byDefault: boolean): boolean {
+    return this.values.has(name) ? isTrue(this.values.get(name)) : byDefault;
+  }
+
+  async read(path: string, readFile: ReadFile = readText, isCertain = true): Promise<void> {
+    await setImmediate();
+    this.#signal?.throwIfAborted();
+    const text = readFile(path);
+    this.#bytes += 4096 + (text?.length ?? 0);
+    if (this.#bytes > maxConfigBytes) throw unreadable(path, 'EFBIG', { limit: maxConfigBytes });
+    if (text !== undefined) await this.take(parseGitConfig(text), path, readFile, isCertain);
+  }
+
   /**
    * Applies settings in git's order, each include with all its settings. Below a condition they
    * aren't `isCertain`.
    */
-  const take = async (settings: readonly GitSetting[], path: string, isCertain = true): Promise<void> => {
+  async take(
+    settings: readonly GitSetting[],
+    path: string,
+    readFile?: ReadFile,
+    isCertain = true,
+  ): Promise<void> {
     for (const { name, value } of settings) {
-      if (isCertain) values.set(name, value);
-      else if (name === 'core.excludesfile') possible.push(value ?? '');
+      if (isCertain) this.values.set(name, value);
+      else if (name === 'core.excludesfile') this.possibleExcludes.push(value ?? '');
       const include = /^(include|includeif\..+)\.path$/s.exec(name)?.[1];
       if (include === undefined) continue;
-      for (const target of expand(value ?? '', { home, base: dirname(path), gitFolders }))
-        await read(mustBeHere(target), isCertain && include === 'include');
+      for (const target of this.#toPaths(value ?? '', dirname(path)))
+        await this.read(target, readFile, isCertain && include === 'include');
     }
-  };
-  let isUserConfig = true;
-  const read = async (path: string, isCertain = true): Promise<void> => {
-    await setImmediate();
-    signal?.throwIfAborted();
-    const text = isUserConfig ? ifReachable(() => readText(path)) : readText(path);
-    bytes += 4096 + (text?.length ?? 0);
-    if (bytes > maxConfigBytes) throw unreadable(path, 'EFBIG', { limit: maxConfigBytes });
-    if (text !== undefined) await take(parseGitConfig(text), path, isCertain);
-  };
-  const isOn = (name: string, byDefault: boolean): boolean =>
-    values.has(name) ? isTrue(values.get(name)) : byDefault;
-  const excludesValue = (): string =>
-    values.has('core.excludesfile') ? (values.get('core.excludesfile') ?? '') : join(xdg, 'git', 'ignore');
-  const toPaths = (value: string): string[] =>
-    expand(value.replace(/^:\(optional\)/, ''), { home, base: top, gitFolders }).map(mustBeHere);
+  }
+}
 
-  const { GIT_CONFIG_GLOBAL: globalConfig, GIT_CONFIG_SYSTEM: system } = env;
-  const systemFolders = platform === 'win32' ? gitFolders.map((folder) => join(folder, 'etc')) : ['/etc'];
-  if (!isTrue(env['GIT_CONFIG_NOSYSTEM'] ?? 'false')) {
-    for (const path of system === undefined
-      ? systemFolders.map((folder) => join(folder, 'gitconfig'))
-      : [system])
-      await read(path);
-  }
-  for (const path of globalConfig === undefined
-    ? [join(xdg, 'git', 'config'), join(home, '.gitconfig')]
-    : [globalConfig]) {
-    if (path !== '') await read(path);
-  }
-  const userValue = excludesValue();
-  isUserConfig = false;
-  if (repository !== undefined) {
-    mustBeHere(repository.gitDir);
-    await read(join(mustBeHere(repository.commonDir), 'config'));
-    if (isOn('extensions.worktreeconfig', false)) await read(join(repository.gitDir, 'config.worktree'));
-    // A `.git` that came with the folder must not replace the user's excludes file.
-    if (excludesValue() !== userValue) possible.push(userValue);
-  }
-  await take(settingsOf(env), top);
-  const excludesFiles = toPaths(excludesValue());
-  return {
-    ignoreCase: isOn('core.ignorecase', repository === undefined && platform !== 'linux'),
-    composeNames: platform === 'darwin' && isOn('core.precomposeunicode', true),
-    excludesFile: excludesFiles.length > 1 ? undefined : excludesFiles[0],
-    possibleExcludesFiles: [...(excludesFiles.length > 1 ? excludesFiles : []), ...possible.flatMap(toPaths)],
-    infoExclude: repository && join(repository.commonDir, 'info', 'exclude'),
-    objectFormat: values.get('extensions.objectformat'),
-  };
+/** The variables name a file instead of the usual ones; an empty name of the user's means none. */
+function systemAndUserFiles(
+  {
+    GIT_CONFIG_NOSYSTEM: isOff = 'false',
+    GIT_CONFIG_SYSTEM: system,
+    GIT_CONFIG_GLOBAL: user,
+  }: GitSurroundings['env'],
+  systemFiles: readonly string[],
+  userFiles: readonly string[],
+): readonly string[] {
+  const ofSystem = system === undefined ? systemFiles : [system];
+  const ofUser = user === undefined ? userFiles : [user].filter((path) => path !== '');
+  return isTrue(isOff) ? ofUser : [...ofSystem, ...ofUser];
 }
 
 function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurroundings['env']): string[] {
