@@ -61,10 +61,10 @@ const rooms: Readonly<Record<string, Room>> = {
     isHeld: true,
   },
   paths: {
-    files: ['place/workspacePath', 'parse/pathText', 'place/resolver'].map(
+    files: ['location/workspacePath', 'parse/pathText', 'location/resolver'].map(
       (name) => `src/core/findings/${name}.ts`,
     ),
-    tests: ['test/unit/findings/{place,parse}/*.test.ts'],
+    tests: ['test/unit/findings/{location,parse}/*.test.ts'],
     isHeld: true,
   },
   api: { files: ['src/core/api/*.ts'], tests: ['test/unit/api/*.test.ts'], isHeld: false },
@@ -99,11 +99,11 @@ async function linesOf(patterns: readonly string[]): Promise<string[]> {
   if (values.sample === undefined) return [...patterns];
   const step = Number(values.sample);
   let line = 0;
-  const locations: string[] = [];
+  const ranges: string[] = [];
   for (const file of globSync([...patterns]).sort())
     for (const [at] of (await readFile(file, 'utf8')).split('\n').entries())
-      if ((line += 1) % step === 0) locations.push(`${file}:${String(at + 1)}-${String(at + 1)}`);
-  return locations;
+      if ((line += 1) % step === 0) ranges.push(`${file}:${String(at + 1)}-${String(at + 1)}`);
+  return ranges;
 }
 
 const removeTemporary = await ownTemporary();

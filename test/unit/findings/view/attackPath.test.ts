@@ -14,8 +14,8 @@ test('F154 locations are listed source first, sink after all steps, then support
   );
   const all = pathOf(undefined, 'sink', 'step', 'step', 'source', 'related');
   assert.equal(all, 'source4 location0 step2 step3 sink1 related5');
-  assert.equal(pathOf(undefined, undefined), 'place0 place1');
-  assert.equal(pathOf('evidence', undefined, 'sink', 'related'), 'place1 sink2 evidence0 related3');
+  assert.equal(pathOf(undefined, undefined), 'location0 location1');
+  assert.equal(pathOf('evidence', undefined, 'sink', 'related'), 'location1 sink2 evidence0 related3');
 });
 
 test('F154 a line listed with a role is not repeated without one', () => {
