@@ -170,7 +170,6 @@ export async function locateFindings(
 ): Promise<Located> {
   const texts = textsNow();
   const [locations, unread, missing] = [new Map(former.locations), new Set<string>(), new Set<string>()];
-  // Several runs report the same files.
   const isAsUploaded = memoized(
     async ({ uploaded }: LocatedFile) =>
       uploaded !== undefined &&
