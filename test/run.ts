@@ -1,4 +1,4 @@
-// What `npm test` runs, layer by layer: `node test/run.ts [--only unit,lint] [--grep TEXT]`.
+// `npm test` runs this layer by layer: `node test/run.ts [--only unit,lint] [--grep TEXT]`.
 import { fork } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

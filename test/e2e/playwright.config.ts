@@ -24,7 +24,8 @@ export default defineConfig<object, OfFile>({
     },
     {
       name: 'windowsE2e',
-      // These are the whole job with its report after a reload, and a live application.
+      // The whole job with its report after a reload, and a live application, are tested in
+      // Windows, too.
       testMatch: 'e2e/{runs/mainJob,blackbox/liveApplication}.test.ts',
       grep: /the demo|restored after a reload/,
       // A process in Wine starts several times slower.

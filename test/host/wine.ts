@@ -94,7 +94,7 @@ export async function startWindows(): Promise<Windows> {
       startKept(
         '/bin/sh',
         ['-c', tailed, 'sh', path.join(folder, 'output'), path.join(wineFolder, 'wine64'), program, ...args],
-        // Node by its name is this one there.
+        // This is Node by its name there.
         { ...env, ...prefix, ...allowNode, WINEPATH: toWindowsPath(path.dirname(program)) },
       ),
     dispose: async () => {

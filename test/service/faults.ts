@@ -17,9 +17,9 @@ export type FaultAction =
    * Resets the connection; with `afterBodyBytes`, once that much of the request body has arrived.
    */
   | { kind: 'reset'; afterBodyBytes?: number }
-  /** Goes on after this many milliseconds of real time. */
+  /** The service continues after this many milliseconds of real time. */
   | { kind: 'delay'; ms: number }
-  /** Goes on once this resolves. */
+  /** The service continues once this resolves. */
   | { kind: 'hold'; until: Promise<unknown> }
   /**
    * Never answers; with `afterBodyBytes`, stops reading once that much of the request body has

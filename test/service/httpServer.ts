@@ -96,7 +96,7 @@ export async function listen(
   const server = createServer((request, response) => serve(request, response));
   // A request that is refused at its head is never asked for its body, as by object storage.
   server.on('checkContinue', (request, response) => serve(request, response, () => response.writeContinue()));
-  // No time limit for uploads.
+  // Uploads have no time limit.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

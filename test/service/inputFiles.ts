@@ -6,10 +6,7 @@ import type { Clock, PresignedStorage, StoredContent } from './storage.ts';
 /** The states between the moves of section 3, which names only the moves. */
 export type InputFileState = 'reserved' | 'uploaded' | 'confirmed' | 'cancelled' | 'deleted' | 'expired';
 
-/**
- * What the service knows about one input file (section 2.2); `sha256` is there once content has
- * arrived.
- */
+/** `sha256` is there once content has arrived (section 2.2). */
 export interface InputFile {
   readonly fileId: string;
   readonly organizationId: string;

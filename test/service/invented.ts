@@ -1,6 +1,6 @@
 /**
- * What this service decides where the API reference is silent ("not shown", section 7), in one
- * place. A client may meet other values elsewhere: nothing here is to be relied on.
+ * The API reference is silent on these values ("not shown", section 7), so this service decides
+ * them. A client may meet others elsewhere: nothing here is to be relied on.
  */
 
 /** The status of each refusal; its body is `{"error":{"code","message"}}`. */

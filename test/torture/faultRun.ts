@@ -101,7 +101,7 @@ export async function playPlan(
     if (!isHealed) acts[kind]();
   };
   const sent = watchWire(scope, clock, (all) => {
-    // Not inside the request, but between this request and the next.
+    // The act comes between this request and the next one.
     for (const each of plan.acts) if (each.afterRequests === all.length && !isHealed) setImmediate(act, each);
     const describes = all.filter(({ path }) => path.endsWith('/describe')).length;
     if (all.at(-1)?.path.endsWith('/describe') === true && describes === plan.describesBeforeExit + 1)
@@ -171,7 +171,7 @@ export async function playPlan(
   };
 }
 
-/** Lets time pass until the promise closes, at most `atMostMs`. */
+/** Lets time pass until the promise settles, at most `atMostMs`. */
 async function pass<T>({ clock, traffic }: Fixture, promise: Promise<T>, atMostMs = restMs): Promise<T> {
   const done = new AbortController();
   const late = clock.sleep(atMostMs, done.signal).then(

@@ -1,7 +1,7 @@
 /**
- * What `npm test` does a little of, in full: `npm run torture [-- --faults 10000 --kills 1000
- * --days 7]`. A failure prints its seed; `npm run torture -- --seed N` lives that one again, and
- * `--only kills --seed N` kills that one again. Needs the build: the packaging worker.
+ * `npm run torture [-- --faults 10000 --kills 1000 --days 7]` does in full what `npm test` does a
+ * little of. A failure prints its seed; `npm run torture -- --seed N` lives that one again, and
+ * `--only kills --seed N` kills that one again. It needs the build: the packaging worker.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -10,7 +10,6 @@ interface RenderContext {
   readonly clean: Clean;
   readonly locations: LocationLinks;
   readonly strings: ReportStrings;
-  /** The headings of the report move down by this many levels. */
   readonly depth: number;
 }
 

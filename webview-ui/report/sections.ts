@@ -23,7 +23,6 @@ export const footnoteStart = /^ {0,3}\[\^([^\]\s]{1,100})\]:/;
 
 export interface Section {
   readonly source: string;
-  /** Is true if the section is too long to parse and is shown as written. */
   readonly isText: boolean;
 }
 
@@ -172,7 +171,7 @@ class Sections {
     while (this.#sectionStart < end) {
       const start = this.#sectionStart;
       const limit = Math.min(end, start + maxBlockChars);
-      // Only within the piece: a line may have 20 MB.
+      // Only the piece is searched, because a line may have 20 MB.
       const lineEnd = limit === end ? 0 : this.#source.slice(start, limit).lastIndexOf('\n') + 1;
       this.#sectionStart = lineEnd > 0 ? start + lineEnd : limit;
       this.#sections.push({ source: this.#source.slice(start, this.#sectionStart), isText: true });

@@ -77,7 +77,6 @@ export class Accounts {
     return this.#state;
   }
 
-  /** Reserves an upload and cancels it, by default with the stored token. */
   async check(
     destination: Destination,
     { token, signal }: { token?: string; signal?: AbortSignal },

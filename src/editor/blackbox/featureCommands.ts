@@ -100,7 +100,6 @@ async function pickGroups(
   return picked && ((pair) => picked.some(({ has }) => has(pair)));
 }
 
-/** Does what a click on checkboxes does. */
 export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   await view.choose(({ choice }) => {
     const areChosen = nodes.every(

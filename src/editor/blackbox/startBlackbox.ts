@@ -46,7 +46,7 @@ export interface BlackboxStart extends Pick<
 > {
   readonly workflow: BlackboxWorkflow;
   readonly input: ApplicationInput;
-  /** The run is listed under this workspace folder. The path is absolute. */
+  /** This is an absolute path. */
   readonly folder: string;
   readonly account?: Destination | undefined;
   readonly language?: Run['language'] | undefined;

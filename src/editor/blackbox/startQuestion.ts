@@ -135,7 +135,7 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   return lines;
 }
 
-/** Prefers a start of the same workflow. A continuation isn't started from the file. */
+/** A continuation isn't started from the file. */
 function lastStart(
   { targetFile, workflow, input }: BlackboxPlan,
   runs: readonly Run[],

@@ -83,7 +83,6 @@ function describeStorageFault(action: string, error: string | undefined): string
   }
 }
 
-/** `detail` is a word of core, or says how the program ended. */
 export function describeTokenCommand(program: string, detail: string | undefined): Message {
   if (detail === 'notAList') return describeBadSetting('tokenCommand', undefined);
   const why = (): string => {

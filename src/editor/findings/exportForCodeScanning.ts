@@ -130,7 +130,6 @@ async function unlistedOf({ run }: ShownRun, { listed }: Upload, { findings }: E
   return { run: baseline, count: earlier.filter(({ name }) => !known.has(name)).length };
 }
 
-/** A folder outside any known repository counts as one. */
 async function repositoriesOf({ targets }: Run): Promise<readonly UploadRepository[]> {
   const found = await Promise.all(
     targets.map(async (target) => {
@@ -161,7 +160,6 @@ async function realPathInside(root: string, folder: string): Promise<string | un
   }
 }
 
-/** A finding without a folder belongs to the first repository. */
 function repositoryIn(
   repositories: readonly UploadRepository[],
   shown: ShownFinding,

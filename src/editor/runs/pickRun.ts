@@ -52,7 +52,6 @@ function idOf(node: unknown): string | undefined {
   return candidate?.kind === 'run' ? candidate.id : undefined;
 }
 
-/** Doesn't ask if there is only one candidate. */
 export async function pickRun(
   candidates: readonly Run[],
   title: string,

@@ -125,7 +125,6 @@ function lastingFailure(kept: readonly KeptRun[]): AssessmentError | undefined {
   return kept.find(({ failure }) => isTransient(failure) || waitsForToken(failure))?.failure;
 }
 
-/** Returns the runs that are kept because their source could not be deleted. */
 function remove(
   runs: readonly Run[],
   { tracker, notes }: RemoveDeps,

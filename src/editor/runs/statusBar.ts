@@ -22,10 +22,6 @@ import { type StatusDeps, statusLines } from './runStatus.ts';
 
 const t = vscode.l10n.t;
 
-/**
- * Shows a run that needs attention, or else an unfinished one with its time, or else the number of
- * findings.
- */
 export function showStatus(
   item: vscode.StatusBarItem,
   deps: StatusDeps & {

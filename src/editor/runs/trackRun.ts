@@ -89,7 +89,6 @@ async function pickWorkflow(): Promise<WorkflowId | undefined> {
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.workflow;
 }
 
-/** A run ID alone does not say the workflow. */
 type EnteredRun = Omit<RunReference, 'workflow'> & Partial<RunReference>;
 
 async function askRun(account: Destination, title: string): Promise<EnteredRun | undefined> {

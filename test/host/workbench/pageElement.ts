@@ -1,5 +1,5 @@
 /**
- * What functions that run inside the page use of an element. The tests' sources see no DOM types,
+ * Functions that run inside the page use this of an element. The tests' sources see no DOM types,
  * and such functions may use nothing from outside themselves.
  */
 export interface PageElement {

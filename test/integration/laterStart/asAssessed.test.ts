@@ -74,7 +74,7 @@ describe('files as they were assessed', () => {
     };
     shown = shown.map((each) => ({
       ...each,
-      // The user mapped the path so.
+      // The user mapped this path.
       locations: each.finding.locations.flatMap((reported) =>
         reported.path === 'elsewhere/kept.js' ? [{ ...kept, reported, drift: 'same' as const }] : [],
       ),

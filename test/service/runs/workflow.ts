@@ -21,7 +21,7 @@ export interface ReceivedArchive {
   readonly entries: { readonly path: string; readonly bytes: number }[];
 }
 
-/** What a dispatched run does: `perform` resolves to its artifacts and throws RunAborted. */
+/** `perform` resolves to the artifacts of the run, and throws RunAborted. */
 export interface RunWork {
   readonly archives: readonly ReceivedArchive[];
   readonly perform: (signal: AbortSignal) => Promise<Contents>;
@@ -38,7 +38,7 @@ export interface EarlierRun {
 }
 
 /**
- * What a workflow may use when a run is dispatched; `directory` belongs to the run alone and is
+ * A workflow may use this when a run is dispatched. `directory` belongs to the run alone and is
  * removed with its end.
  */
 export interface DispatchContext {

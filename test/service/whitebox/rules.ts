@@ -7,7 +7,7 @@ export interface Rule extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly pattern: RegExp;
 }
 
-/** What is looked for in JavaScript, TypeScript and Python. */
+/** These weaknesses are searched in JavaScript, TypeScript, and Python. */
 export const rules: readonly Rule[] = [
   {
     cwe: 'CWE-89',

@@ -59,7 +59,7 @@ function sumOf(usages: readonly (Usage & { readonly sample: number })[]): number
       children
         .filter(({ sample }) => sample < one.sample === ended)
         .reduce((ticks, child) => ticks + withChildren(child), 0);
-    // Those that were seen, or at least what the parent has been told.
+    // This counts children that were seen, or at least what the parent has been told.
     return one.own + sum(false) + Math.max(one.ofEnded, sum(true));
   };
   return usages

@@ -148,7 +148,7 @@ describe('responses to the client', () => {
     test(`F193 a start that the proxy refuses to tunnel with ${String(status)} was never sent, and fails at once`, async (t) => {
       const { client } = await setUpClient(t, { baseUrl: 'https://service.example/v1' });
       const real = https.request.bind(https) as (url: URL, options: object) => http.ClientRequest;
-      // VS Code's agent passes on an answer to CONNECT so.
+      // VS Code's agent passes on an answer to CONNECT like this.
       const addRequest = (request: http.ClientRequest & { onSocket: (socket: Socket) => void }): void => {
         const socket = Object.assign(new Socket({ writable: false }), { readable: true });
         request.once('socket', () => {

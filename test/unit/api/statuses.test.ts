@@ -12,7 +12,8 @@ const always = (kind: ErrorKind): Kinds => [kind, kind, kind, kind];
 const refused = (kind: ErrorKind): Kinds => [kind, 'intercepted', 'addressRefused', 'addressRefused'];
 
 /**
- * What a status means: from the service without and with a page, from storage without and with one.
+ * A status has a meaning from the service without and with a page, and from storage without and
+ * with one.
  */
 const table: readonly (readonly [statuses: readonly number[], ...Kinds])[] = [
   [[302, 307], ...always('redirected')],

@@ -31,7 +31,7 @@ test('F79 different file names look different: line breaks and spaces are visibl
 test('line breaks, tabs, Japanese and joined emoji are unchanged', () => {
   assert.equal(visibleText('a\r\n\tb 重大 👩\u200D💻'), 'a\n\tb 重大 👩\u200D💻');
   assert.equal(visibleText('\u2028\uFEFF\u00AD\uD800'), '\\u{2028}\\u{FEFF}\\u{00AD}\\u{D800}');
-  // These code points are unassigned, and have no glyph.
+  // These code points are unassigned and have no glyph.
   assert.equal(visibleText('\u{E0000}葛\u{E0101}\u{E0FFF}'), '\\u{E0000}葛\u{E0101}\\u{E0FFF}');
 });
 

@@ -38,7 +38,7 @@ type Files = Readonly<Record<string, string | Buffer>>;
 type RunParts = readonly [
   folders: readonly string[],
   findings: string,
-  /** Each folder has files of its own, or all have the same. */
+  /** Each folder has its own files, or all folders have the same. */
   uploaded?: Files | readonly Files[],
 ];
 
@@ -204,7 +204,7 @@ export async function writeRun(
   return { ...runOf.succeeded, id, runId: id, targets, artifacts, createdAt: count } as Run;
 }
 
-/** Results of these runs come from there. */
+/** The source returns results of these runs. */
 export function sourceFor(runs: ResultSource['runs'], more: Partial<ResultSource> = {}): ResultSource {
   return { runs, workerFile: parseWorker, encodings: () => utf8Only, memory: createMemory(), ...more };
 }

@@ -18,7 +18,7 @@ interface JsonSchema {
   readonly maximum?: number;
 }
 
-/** docs/api.md writes the bounds of a schema so. */
+/** docs/api.md writes the bounds of a schema like this. */
 function boundsOf(schema: JsonSchema): string {
   const [unit, least, most] =
     schema.items !== undefined

@@ -38,7 +38,7 @@ export interface Fixture {
   readonly sent: (path: string | RegExp) => number;
   /** Lets time pass until so many requests of this path were sent. */
   readonly untilSent: (path: string | RegExp, times: number) => Promise<void>;
-  /** Lets time pass until the promise closes. */
+  /** Lets time pass until the promise settles. */
   readonly passUntil: <T>(promise: Promise<T>) => Promise<T>;
   /**
    * Answers what matches by itself, instead of the service, until the returned function is called.

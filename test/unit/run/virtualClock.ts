@@ -76,8 +76,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Advances the time from sleep to sleep until the promise closes, never while a request, thread,
-   * disk work or real timer is running.
+   * Advances the time from sleep to sleep until the promise settles, never while a request, thread,
+   * disk work, or real timer is running.
    */
   async passUntil<T>(promise: Promise<T>, traffic: Traffic): Promise<T> {
     let closed = false;

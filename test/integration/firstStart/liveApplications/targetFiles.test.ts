@@ -269,7 +269,7 @@ describe('a target file', () => {
       authentication: { credentials: [alice, bob] },
     };
     assert.deepEqual(JSON.parse(await readFile(document.uri.fsPath, 'utf8')), onDisk);
-    // Once for each of the two requests.
+    // Each of the two requests has its passwords.
     assert.deepEqual(saved, ['=canary-4711', '=canary-4711', '=canary-4712', '=canary-4712']);
     assert.match(messages.shown[0]?.text ?? '', /no longer in the file/);
 

@@ -140,7 +140,7 @@ describe('starting an assessment', () => {
     await call('refreshRuns');
     const { shown } = watchMessages(({ isModal }) => (isModal ? 'Upload and Start' : undefined));
     await call('retryUpload', rowOf(id));
-    // Its exclusions are unknown here.
+    // The exclusions of the folder are unknown here.
     assert.deepEqual(service().requests, []);
     assert.equal(shown.length, 1);
     assert.match(shown[0]!.text, /^To retry, open the folder/);

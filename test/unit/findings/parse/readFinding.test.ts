@@ -257,7 +257,7 @@ describe('the lines of a location:', () => {
 });
 
 describe('a text that may be a path', () => {
-  /** Each is a path under `file`; under `location` or `sink` only what looks like one. */
+  /** Each text is a path under `file`; under `location` or `sink`, only what looks like one. */
   const keys = ['file', 'location', 'sink'];
   for (const [text, accepted] of [
     ['Makefile', 1],

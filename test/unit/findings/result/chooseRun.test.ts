@@ -106,7 +106,7 @@ for (const [what, runs, shown, baselines] of [
   ],
 ] satisfies readonly [string, readonly Run[], readonly string[][], Record<string, string | undefined>][])
   test(what, () => {
-    // Before each of the latest runs.
+    // Each of the latest runs is once the last one.
     for (const [later, ids] of shown.entries()) assert.deepEqual(shownOf(runs.slice(later)), ids);
     for (const [id, baseline] of Object.entries(baselines)) assert.equal(baselineOf(id, runs), baseline);
   });

@@ -32,7 +32,7 @@ export interface History {
   /** Results come from there in another window. */
   source(): ResultSource;
   folderOf(run: Run): string;
-  /** Replaces its findings file, as *Download Again* does. */
+  /** Another window gets results from this source. */
   download(run: Run, findings: readonly object[]): Promise<void>;
   /** Makes its findings file unreadable, or readable again. */
   setReadable(run: Run, isReadable: boolean): Promise<void>;

@@ -22,7 +22,7 @@ const vulnerabilities = ['a', 'b'].flatMap((folder) =>
 );
 const uploaded = Object.fromEntries(vulnerabilities.map(({ code }, at) => [`f${String(at)}.js`, code]));
 
-/** A run of these folders reports a vulnerability so. */
+/** Runs of these folders report the vulnerability like this. */
 function itemOf(at: number, folders?: readonly string[]): object {
   const { code, folder } = vulnerabilities[at] ?? { code: '', folder: '' };
   const location = { file: `f${String(at)}.js`, line: 1, snippet: code };

@@ -65,10 +65,10 @@ test('F139 every untriaged finding is counted, for any sequence of runs, decisio
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 4 }), async (steps) => {
       const fixture = await setUpFindings(t, 'shop');
       const { store, runs } = fixture;
-      /** Each finding has its vulnerability. Its reported keys and closed keys follow. */
+      /** Has the vulnerability of each finding. */
       const truth = new Map<string, number>();
       const keys = vulnerabilities.map(() => new Set<string>());
-      /** The names are those that reports of these vulnerabilities got. */
+      /** Has the vulnerabilities of each name that their reports got. */
       const named = new Map<string, Set<number>>();
       /** Each key has its last valid day. */
       const closed = new Map<string, string>();

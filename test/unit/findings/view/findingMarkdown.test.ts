@@ -8,7 +8,7 @@ import { codeBlock, codeSpan } from '../../../../src/core/visibleText.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../../src/core/findings/view/findingMarkdown.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
 
-/** VS Code renders Markdown of hovers so. */
+/** VS Code renders the Markdown of hovers like this. */
 const marked = new Marked({ gfm: true, breaks: true });
 const alive = new Set(['link', 'image', 'html', 'def', 'table', 'heading', 'blockquote', 'checkbox']);
 

@@ -20,7 +20,7 @@ function allNodes(findings: readonly ShownFinding[], grouping: Grouping = 'sever
   return rootNodes(findings, grouping).flatMap(withChildren);
 }
 
-/** Each node has what its findings share, and their indexes. */
+/** Lists what the findings of each node share, and their indexes. */
 function summaryOf(nodes: readonly OutlineNode[]): string {
   const texts = nodes.map((node) => {
     if (node.kind === 'finding') return String(node.shown.finding.index);

@@ -122,7 +122,7 @@ describe('a lease', () => {
     const folder = await tempFolder(t);
     const clock = new VirtualClock();
     const lease = await takeStill(folder);
-    // The monotonic clock of some systems goes on.
+    // The monotonic clock of some systems continues.
     for (const sleep of [clock.moveWall.bind(clock), clock.advance.bind(clock)]) {
       sleep(8 * 3600_000);
       assert.equal(await takeLease(folder, depsOf(clock)), undefined, 'seen unchanged');
@@ -137,7 +137,7 @@ describe('a lease', () => {
   test('F63 renewed late, while another window finds it abandoned, stays with its holder', async (t) => {
     const folder = await tempFolder(t);
     let isRenewed = false;
-    // The last check of a stale lease, just before creating a new one.
+    // This is the last check of a stale lease, just before a new one is created.
     class LookingClock extends VirtualClock {
       override monotonic(): number {
         const now = this.now() / 1000;

@@ -28,20 +28,17 @@ function stepsOf(run: Run, given: Partial<Circumstances> = {}): string[] {
 type Row = readonly [what: string, run: Run, steps: readonly string[], given?: Partial<Circumstances>];
 
 const table: readonly Row[] = [
-  // A start whose window is gone.
   ['preparing', uploadedRun, ['takenOver']],
   ['dispatching', runOf.dispatching, ['takenOver']],
   ['dispatching, with a note of its run ID', runOf.dispatching, ['dispatched'], { notedRunId: 'run-7' }],
   ['unknown, with a note of its run ID', runOf.unknown, ['dispatched'], { notedRunId: 'run-7' }],
   ['unknown', changed(runOf.unknown, { noticeDue: false }), []],
   ['unknown, not shown', runOf.unknown, ['announce']],
-  // A run of the service.
   ['running', runOf.running, ['poll']],
   ['cancelling', runOf.cancelling, ['poll']],
   ['collecting', runOf.collecting, ['download']],
   ['collecting, one artifact is here', changed(runOf.collecting, { artifacts: [here] }), ['download']],
   ['collecting, all is here', changed(runOf.collecting, { artifacts: [here, missing] }), ['saveResult']],
-  // An ended run.
   ['succeeded', closed(), []],
   ['succeeded, not shown', closed({ noticeDue: true }), ['announce']],
   [

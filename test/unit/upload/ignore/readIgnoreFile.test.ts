@@ -8,7 +8,7 @@ import { paths, sameAsGit, select } from '../selecting.ts';
 import { asNobody, options, type TestTree, plant, testRepository } from '../trees.ts';
 import { withLinks, withPipes } from '../../core/systemSkips.ts';
 
-/** PowerShell's `>` and `Out-File -Encoding BigEndianUnicode` write text so. */
+/** PowerShell's `>` and `Out-File -Encoding BigEndianUnicode` write text like this. */
 const utf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
 const utf16be = (text: string): Buffer => utf16(text).swap16();
 

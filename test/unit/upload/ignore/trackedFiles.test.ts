@@ -243,7 +243,7 @@ function makeSparse(at: TestTree, ...set: readonly string[]): void {
   git(at, ['sparse-checkout', 'set', '--cone', ...set]);
 }
 
-/** Each change of a good index comes with what is then said of it. */
+/** Each change of a good index has the words that are then said of it. */
 const problems: readonly (readonly [string, string, (at: TestTree, content: Buffer) => void])[] = [
   ['is split', 'split', (at) => git(at, ['update-index', '--split-index'])],
   [
