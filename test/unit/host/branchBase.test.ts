@@ -44,8 +44,8 @@ test('F202 the base of a branch that Git does not tell is unknown, and the next 
   const deps = { findings, filtering, memory, calls: new FolderCalls(silent), log: silent };
   const next = (): Promise<Branch> =>
     new Promise((resolve) => {
-      const { dispose } = compared.event((branch) => {
-        dispose();
+      const subscription = compared.event((branch) => {
+        subscription.dispose();
         resolve(branch);
       });
     });
