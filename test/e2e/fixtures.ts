@@ -15,7 +15,7 @@ export interface OfFile {
 }
 
 /**
- * A test with a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in
+ * A test has a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in
  * order and build on each other.
  */
 export const test = base.extend<OfTest, OfFile>({

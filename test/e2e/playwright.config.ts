@@ -8,7 +8,7 @@ const failed = path.join(results, 'failed');
 
 /**
  * The web workbench sometimes starts its extension host twice, and then shows nothing that the
- * first one registered. The closing lines name what passed so.
+ * first one registered. The closing lines name tests that passed only then.
  */
 const retries = 1;
 

@@ -12,7 +12,7 @@ import { trustOf } from './workbench/trust.ts';
 /** Screenshots are in this folder under the project root. Git ignores it. */
 export const screenshotFolder: string = path.resolve(import.meta.dirname, '../../test-results/screenshots');
 
-/** Page object of a VS Code window. Every call waits for its condition. */
+/** Every call waits for its condition. */
 export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 
 /**

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 
 /**
- * A line of the results file that the tests in the extension host write as JSON; `title` includes
- * the suites.
+ * The tests in the extension host write this as a line of JSON to the results file. `title`
+ * includes the suites.
  */
 export type IntegrationEvent =
   | { readonly kind: 'passed'; readonly title: string; readonly name: string; readonly ms: number }
@@ -21,7 +21,7 @@ export const grepVariable = 'INTEGRATION_GREP';
 
 export const storageVariable = 'INTEGRATION_STORAGE';
 
-/** Names the folder of the invented certificates; unset if they cannot be created. */
+/** Names the folder of the invented certificates. It is unset if they cannot be created. */
 export const certificatesVariable = 'INTEGRATION_CERTIFICATES';
 
 /** Reports to the runner, or to the console without one. */

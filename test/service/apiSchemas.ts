@@ -18,7 +18,7 @@ function openObject(properties: Properties, required = Object.keys(properties)):
   return { type: 'object', properties, required };
 }
 
-/** An ID in a request (section 8). */
+/** See section 8. */
 export const identifier: JsonSchema = { type: 'string', minLength: 1, maxLength: 256 };
 
 export const getUploadUrlRequest = closedObject({ content_length: { type: 'integer', minimum: 1 } });
@@ -88,7 +88,7 @@ function lacks(...names: readonly string[]): JsonSchema {
   return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, false])) };
 }
 
-/** The output language of a report (sections 2.6 and 2.9). */
+/** See sections 2.6 and 2.9. */
 export const language: JsonSchema = { enum: ['english', 'japanese'] };
 
 /**
@@ -106,8 +106,7 @@ export const whiteboxInput = closedObject({
 });
 
 /**
- * The body of this service's own findings artifact; the reference shows only where its schema is
- * (section 2.4).
+ * The reference shows only where the schema of findings is (section 2.4), so this one is invented.
  */
 export const whiteboxFindings: JsonSchema = {
   type: 'array',

@@ -40,8 +40,8 @@ export type LateFaultAction =
   | { kind: 'duplicate' };
 
 /**
- * A rule that disturbs matching requests. A string path matches the end of the request's path,
- * which excludes the query. `nth` (from 1) picks one of the rule's matches, `times` the first few;
+ * A rule disturbs matching requests. A string path matches the end of the request's path, which
+ * excludes the query. `nth` (from 1) picks one of the rule's matches, `times` the first few;
  * without both, every match is disturbed. `before` acts before the operation takes effect, `after`
  * once it has.
  */

@@ -3,7 +3,7 @@ import { copyFile, link, rm } from 'node:fs/promises';
 import { Refusal, storageRefusal, type Reply } from './replies.ts';
 import type { Clock, PresignedStorage, StoredContent } from './storage.ts';
 
-/** The states between the moves of section 3, which names only the moves. */
+/** Section 3 names only the moves between these states. */
 export type InputFileState = 'reserved' | 'uploaded' | 'confirmed' | 'cancelled' | 'deleted' | 'expired';
 
 /** `sha256` is there once content has arrived (section 2.2). */
@@ -30,8 +30,8 @@ interface Entry extends Omit<InputFile, 'state' | 'sha256'> {
 }
 
 /**
- * The input files of all organizations: reservation, upload, confirmation, release and retention
- * (sections 2.2, 3 and 4.1).
+ * Input files of all organizations are reserved, uploaded, confirmed, released, and kept (sections
+ * 2.2, 3, and 4.1).
  */
 export class InputFiles {
   readonly #entries = new Map<string, Entry>();
@@ -113,7 +113,7 @@ export class InputFiles {
     await link(source, path).catch(() => copyFile(source, path));
   }
 
-  /** All files, including deleted ones, in order of reservation. */
+  /** Includes deleted files, in order of reservation. */
   list(): InputFile[] {
     return [...this.#entries.values()].map((entry) => {
       this.#expire(entry);

@@ -3,9 +3,9 @@
  * them. A client may meet others elsewhere: nothing here is to be relied on.
  */
 
-/** The status of each refusal; its body is `{"error":{"code","message"}}`. */
+/** Each refusal has its status; its body is `{"error":{"code","message"}}`. */
 export const REFUSALS = {
-  /** A query, dot segments or a path that is not percent-encoded UTF-8. */
+  /** The path has a query or dot segments, or is not percent-encoded UTF-8. */
   malformed_path: 400,
   unsupported_content_type: 400,
   malformed_json: 400,
@@ -14,8 +14,8 @@ export const REFUSALS = {
   /** The token belongs to another organization. */
   forbidden: 403,
   /**
-   * A target URL of an application whose ownership is not verified (section 7.1). Here every http
-   * or https origin on loopback is, unless a test says otherwise.
+   * The ownership of the target URL's application is not verified (section 7.1). Here every http or
+   * https origin on loopback is, unless a test says otherwise.
    */
   ownership_not_verified: 403,
   not_found: 404,
@@ -24,20 +24,22 @@ export const REFUSALS = {
   workflow_run_not_found: 404,
   artifact_not_found: 404,
   method_not_allowed: 405,
-  /** A second confirm, a confirm before the PUT, a cancel after the confirm, a delete before it. */
+  /**
+   * These are a second confirm, a confirm before the PUT, a cancel after the confirm, and a delete
+   * before it.
+   */
   wrong_file_state: 409,
-  /** A cancel after the exit. */
   run_already_exited: 409,
-  /** A `resume` that section 2.7 (rule 1) or 2.8 forbids, or whose run has no features artifact. */
+  /** Section 2.7 (rule 1) or 2.8 forbids the `resume`, or its run has no features artifact. */
   run_not_eligible: 409,
   storage_capacity_exceeded: 413,
   body_too_large: 413,
-  /** A body outside the bounds of sections 2 and 4. */
+  /** The body is outside the bounds of sections 2 and 4. */
   invalid_request: 422,
   unknown_webhook_endpoint: 422,
-  /** Target URLs other than those of the referenced run (section 2.7, rule 2). */
+  /** The target URLs are not those of the referenced run (section 2.7, rule 2). */
   other_target_urls: 422,
-  /** A pair whose feature is not in the features artifact of the referenced run (section 2.7). */
+  /** The feature of a pair is not in the features artifact of the referenced run (section 2.7). */
   unknown_feature: 422,
 } as const;
 
@@ -47,7 +49,7 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** A whitebox dispatch names so many archives at least: with none there is nothing to analyse. */
 export const MIN_TARGETS = 1;
 
-/** The abort codes beside `credit_limit_reached`. */
+/** There is also `credit_limit_reached`. */
 export const ABORT_CODES = {
   cancelled: 'cancelled',
   internalError: 'internal_error',

@@ -84,8 +84,8 @@ export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Oper
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
- * The documents of section 9.2 by path below the base address: the OpenAPI 3.1 description and the
- * schema of every JSON artifact.
+ * Section 9.2 has these documents by path below the base address: the OpenAPI 3.1 description and
+ * the schema of every JSON artifact.
  */
 export function documents(
   baseUrl: string,

@@ -55,8 +55,7 @@ function print(title: string, lines: readonly string[]): void {
 }
 
 /**
- * All reasons except git's own ignore files: where git selects what their rules exclude, ours are
- * wrong.
+ * Git's own ignore files are no policy: where git selects what their rules exclude, ours are wrong.
  */
 function isPolicy(reason: Reason): boolean {
   if (reason.kind !== 'ignored' && reason.kind !== 'ignoredButTracked') return true;

@@ -12,7 +12,7 @@ interface Row {
   readonly title: string;
 }
 
-/** The numbers that names of tests start with. */
+/** Names of tests start with these numbers. */
 export function rowsOf(names: Iterable<string>): Set<number> {
   const starts = [...names].map((name) => /^(?:F\d+ )+/.exec(name)?.[0] ?? '');
   return new Set(starts.flatMap((start) => (start.match(/\d+/g) ?? []).map(Number)));
@@ -26,7 +26,7 @@ export async function untestedRows(tested: ReadonlySet<number>): Promise<readonl
     .filter(({ number }) => !tested.has(number));
 }
 
-/** The names of tests in a file, except skipped and todo ones. */
+/** Skipped and todo tests are omitted. */
 function namesIn(source: string): string[] {
   const calls = source.matchAll(/\b(?:test|it|describe|suite)(?:\.only)?\(\s*['"`](F\d[^'"`]*)/g);
   const inTables = source.matchAll(/\[\s*['"`](F\d[^'"`]*)/g);

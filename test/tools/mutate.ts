@@ -26,8 +26,8 @@ interface Room {
 }
 
 /**
- * A folder of `core/run` by its own tests, which is faster than by all. `others` are tests of other
- * folders that alone call some of its code.
+ * A folder of `core/run` is mutated by its own tests, which is faster than by all. `others` are
+ * tests of other folders that alone call some of its code.
  */
 const runFolder = (folder: string, others: readonly string[] = []): Room => ({
   files: [`src/core/run/${folder}/*.ts`],
@@ -79,7 +79,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** The rooms and files to mutate; by default the held rooms. */
+/** By default, the held rooms are mutated. */
 function chosen(): [name: string, files: readonly string[]][] {
   const held = Object.keys(rooms).filter((name) => rooms[name]?.isHeld);
   return (positionals.length === 0 ? held : positionals).map((wish) => {
@@ -94,7 +94,7 @@ function chosen(): [name: string, files: readonly string[]][] {
   });
 }
 
-/** The ranges to mutate: whole files, or with `--sample` evenly spaced lines. */
+/** Whole files are mutated, or with `--sample` evenly spaced lines. */
 async function linesOf(patterns: readonly string[]): Promise<string[]> {
   if (values.sample === undefined) return [...patterns];
   const step = Number(values.sample);

@@ -8,8 +8,9 @@ import { createVSIX } from '@vscode/vsce';
 const projectRoot = path.resolve(import.meta.dirname, '../..');
 
 /**
- * The files that the VSIX is made of: what `.vscodeignore`, which excludes everything, takes back
- * in. Looked up one by one, for vsce would look at everything there is under the project's folder.
+ * The VSIX is made of these files, which `.vscodeignore`, which excludes everything, takes back in.
+ * They are looked up one by one, because vsce would look at everything there is under the project's
+ * folder.
  */
 export async function packedFiles(root = projectRoot): Promise<readonly string[]> {
   const lines = (await readFile(path.join(root, '.vscodeignore'), 'utf8')).split(/\r?\n/u).filter(Boolean);

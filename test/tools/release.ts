@@ -72,7 +72,7 @@ export function checkTag(tag: string, version: string, locked: string): void {
 }
 
 /**
- * The release notes of one version: its section in the changelog, whose heading has a date, and
+ * The release notes are the version's section in the changelog, whose heading has a date, and
  * `(pre-release)` if it is one.
  */
 export function releaseNotes(changelog: string, version: string): string {

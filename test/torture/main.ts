@@ -77,7 +77,7 @@ async function runPart(part: Part): Promise<number> {
   return failed + broken;
 }
 
-/** The seeds, distributed to one process per core. */
+/** The seeds are distributed to one process per core. */
 function jobsOf(part: 'faults' | 'kills'): Job[] {
   if (values.seed !== undefined) return [{ part, seeds: [Number(values.seed)] }];
   const cores = availableParallelism();

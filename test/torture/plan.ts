@@ -29,7 +29,7 @@ export interface Plan {
   readonly troubledMs: number;
   /** If this is true, the user polls manually after the faults; otherwise the user waits. */
   readonly checksByHand: boolean;
-  /** The user decides so about a lost dispatch. */
+  /** The user decides this about a lost dispatch. */
   readonly onUnknown: 'giveRunId' | 'resend' | 'resendAndLose' | 'resendRefused' | 'abandon' | 'leave';
 }
 

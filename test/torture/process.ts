@@ -1,6 +1,6 @@
 /**
- * Child process that runs a part of the torture test: receives seeds by message, sends one outcome
- * per seed.
+ * This child process runs a part of the torture test: it receives seeds by message, and sends one
+ * outcome for each.
  */
 import { join } from 'node:path';
 import type { Scope } from '../unit/run/tempFolder.ts';

@@ -7,7 +7,7 @@ export function valueOf<T>(arbitrary: fc.Arbitrary<T>, seed: number): T {
   return value as T;
 }
 
-/** A seeded `Math.random`, the same on every machine. */
+/** This replaces `Math.random` by a seeded function, the same on every machine. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -24,7 +24,7 @@ describe('sharing findings', () => {
 
   const clipboard = (): Thenable<string> => vscode.env.clipboard.readText();
 
-  /** The fenced text after the request. */
+  /** The fenced text follows the request. */
   const fenced = (request: string): string => {
     const [, fence = '', data = ''] = /^(UNTRUSTED-DATA-\w+)\n([^]*)\n\1$/m.exec(request) ?? [];
     assert.ok(fence !== '' && !data.includes(fence), request);

@@ -43,7 +43,7 @@ function selfSigned(name: string, commonName: string, extensions: readonly strin
   return ['req', '-x509', ...newKey, '-days', '2', '-subj', `/CN=${commonName}`, ...added, ...files];
 }
 
-/** A server certificate signed by the invented CA. */
+/** The invented CA signs the server certificate. */
 async function issue(folder: string, name: string, alternativeName: string): Promise<void> {
   const extensions = `${name}.ext`;
   await writeFile(path.join(folder, extensions), `subjectAltName=${alternativeName}\n`);

@@ -1,4 +1,4 @@
-/** The module that bundle.ts creates from the test files. */
+/** bundle.ts creates this module from the test files. */
 declare module 'integration-tests' {
   /** Evaluates the test files, which register their suites; `before` is called with each. */
   export function loadTests(before: (file: string) => void): void;

@@ -5,7 +5,10 @@ import { prepareLaterStart } from '../laterStart/workspace.ts';
 
 export const activationWatchFolder = path.resolve(import.meta.dirname, '../../fixtures/activation-watch');
 
-/** Only tests in `eachVersion` folders depend on the VS Code version. */
+/**
+ * `eachVersion` is for the tests that depend on the VS Code version, which are in folders of that
+ * name.
+ */
 export type TestSet = 'all' | 'eachVersion';
 
 export interface TestWindow {

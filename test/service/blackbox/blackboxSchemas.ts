@@ -146,7 +146,8 @@ export const featuresArtifact = many(
 );
 
 /**
- * The scan_progress artifact: the two lists of section 2.4, with invented names of their members.
+ * The scan_progress artifact has the two lists of section 2.4, with invented names of their
+ * members.
  */
 export interface ScanProgress {
   readonly completed: readonly Pair[];

@@ -66,7 +66,7 @@ const japanese: typeof english = {
 };
 
 /**
- * The report artifact (section 2.4): Markdown in the language of the dispatch; `scope` says what
+ * The report artifact (section 2.4) is Markdown in the language of the dispatch. `scope` says what
  * was assessed.
  */
 export function reportText(

@@ -76,7 +76,7 @@ export function isOver(run: Run, now: number): boolean {
   return now >= run.dueAt && (run.result !== undefined || run.outcome.kind !== 'success');
 }
 
-/** The end of a run that is over, or that is made to end, at this time (section 2.5). */
+/** The run is over, or is made to end, at this time (section 2.5). */
 export function exitOf(run: Run, at: number): RunExit {
   const outcome = isCancelled(run, at) ? cancelled : run.outcome;
   if (outcome.kind === 'bare') return { at, contents: new Map() };

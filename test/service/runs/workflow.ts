@@ -28,7 +28,7 @@ export interface RunWork {
 }
 
 /**
- * A run that a `resume` refers to (sections 2.7 and 2.8); `end` is SUCCESS, an abort code, or
+ * A `resume` refers to this run (sections 2.7 and 2.8). `end` is SUCCESS, an abort code, or
  * undefined while it is running or exited bare.
  */
 export interface EarlierRun {
@@ -47,13 +47,13 @@ export interface DispatchContext {
   readonly files: InputFiles;
   /** Refuses URLs of applications whose ownership is not verified (section 5.5). */
   readonly requireVerified: (urls: readonly string[]) => void;
-  /** A run of the same organization; throws Refusal. */
+  /** Finds a run of the same organization, or throws Refusal. */
   readonly earlierRun: (workflowId: string, runId: string) => EarlierRun;
 }
 
 /**
- * A workflow as section 1 knows it: the operations of section 4.2 are the same for all, the input
- * and the artifacts are its own.
+ * The operations of section 4.2 are the same for all workflows. The input and the artifacts are a
+ * workflow's own (section 1).
  */
 export interface Workflow {
   readonly id: string;

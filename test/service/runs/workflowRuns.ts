@@ -30,7 +30,7 @@ interface Needs {
   readonly retentionMs: number;
 }
 
-/** The runs of all workflows: the four operations of section 4.2 and the moves of section 3. */
+/** All workflows share the four operations of section 4.2 and the moves of section 3. */
 export class WorkflowRuns {
   readonly #runs = new Map<string, Run>();
   readonly #needs: Needs;
@@ -128,7 +128,7 @@ export class WorkflowRuns {
     for (const run of this.#runs.values()) this.#advance(run);
   }
 
-  /** All runs in order of dispatch. */
+  /** The runs are in order of dispatch. */
   list(): RunState[] {
     return [...this.#runs.values()].map((run) => {
       this.#advance(run);

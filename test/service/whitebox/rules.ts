@@ -1,6 +1,6 @@
 import { text, type ReportLanguage, type RuleText, type Severity } from '../runs/reportText.ts';
 
-/** A weakness that a pattern finds in one file, sufficient for invented samples. */
+/** A pattern finds the weakness in one file, which is sufficient for invented samples. */
 export interface Rule extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly cwe: string;
   readonly severity: Severity;

@@ -13,7 +13,7 @@ export interface ArchiveEntry {
   readonly content?: Buffer;
 }
 
-/** An archive that is damaged, of another type, or holds an entry that must not be unpacked. */
+/** The archive is damaged, of another type, or holds an entry that must not be unpacked. */
 export class InvalidArchive extends Error {}
 
 const MAX_CONTENT_BYTES = 1024 * 1024;

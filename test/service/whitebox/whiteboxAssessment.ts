@@ -23,8 +23,8 @@ const headings = {
 };
 
 /**
- * The `whitebox-assessment` workflow (sections 2.4 and 2.9): reads the archives, looks for
- * weaknesses, writes findings and report.
+ * The workflow reads the archives, looks for weaknesses, and writes findings and report (sections
+ * 2.4 and 2.9).
  */
 export const whiteboxAssessment: Workflow = {
   id: 'whitebox-assessment',

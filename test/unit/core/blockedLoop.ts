@@ -41,7 +41,7 @@ export function longestBlockMs(file: string, name: string): number {
   return Number(runChild(file, name));
 }
 
-/** The works of a test file by name, each with its bound in milliseconds. */
+/** Each work of the test file has its bound in milliseconds. */
 export function worksIn(file: string): Record<string, number> {
   return JSON.parse(runChild(file, '')) as Record<string, number>;
 }

@@ -52,7 +52,7 @@ const usual = {
   cwes: [],
 } as const;
 
-/** The editor would show the invented finding so, in the folder `/home/dev/shop`. */
+/** The editor would show the finding like this, in the folder `/home/dev/shop`. */
 export function invent(invented: Invented = {}): DetailedFinding {
   const { at, state = 'open', verdict, evidence, owners, ...finding } = invented;
   const { drift = 'same' } = at ?? {};

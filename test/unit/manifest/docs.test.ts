@@ -105,7 +105,7 @@ test('no text on screen uses a word that docs/terms.md excludes', () => {
   }
 });
 
-/** The names in the source, and its strings that are one: kinds, steps, and the like. */
+/** Strings of the source that are a name, such as kinds and steps, are names, too. */
 function namesInCode(): ReadonlySet<string> {
   const names = new Set<string>();
   const collect = (node: ts.Node): void => {

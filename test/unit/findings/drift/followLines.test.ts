@@ -92,7 +92,7 @@ test('100,000 differences or equal lines are not compared pairwise', () => {
   assert.ok(cpuMs() - start < 5_000);
 });
 
-/** An edit of one line; `insert` puts a new line before it. */
+/** Each edit is of one line; `insert` puts a new line before it. */
 const edits = fc.array(
   fc.constantFrom('keep', 'keep', 'keep', 'keep', 'delete', 'edit', 'insert', 'indent', 'blank'),
   { minLength: 1, maxLength: 120 },

@@ -12,7 +12,7 @@ function factsWith(changes: object): string {
   return JSON.stringify({ ...(JSON.parse(String(facts?.content)) as object), ...changes });
 }
 
-/** A bundle of one file whose record in the directory has another value at this position. */
+/** The record of the bundle's only file has another value at this position of the directory. */
 function changedAt(position: number, value: number, text = artifacts['report.md'] ?? ''): Buffer {
   const zip = zipOf({ 'report.md': text });
   zip.writeUInt16LE(value, zip.indexOf('PK\u0001\u0002') + position);

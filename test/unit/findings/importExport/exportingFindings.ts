@@ -41,7 +41,7 @@ export const shopRun: RunIn<'succeeded'> = {
   artifacts: [{ name: 'findings', file: 'findings.json' }],
 };
 
-/** The store shows findings so, without local files. */
+/** The store shows findings like this, without local files. */
 export function shownOf(
   findings: readonly ReportedFinding[],
   triage: (index: number) => TriageDecision = () => undecided,

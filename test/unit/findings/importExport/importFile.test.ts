@@ -24,7 +24,7 @@ const failed = {
 const failedLog = (results: object): string =>
   JSON.stringify({ version: '2.1.0', runs: [{ tool: {}, invocations: [failed], ...results }] });
 
-/** Findings of which some have a location, too. */
+/** Some findings have a location, too. */
 const titledOnly = (count: number, without: number): string =>
   JSON.stringify(
     Array.from({ length: count }, (_, at) => {

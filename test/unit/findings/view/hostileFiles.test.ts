@@ -13,10 +13,7 @@ import { shopRun } from '../importExport/exportingFindings.ts';
 import { scratchFolder } from '../scratchFolder.ts';
 import { invent } from '../shownFindings.ts';
 
-/**
- * A run of `shop` that reports findings in these files below the root, which people have not
- * edited.
- */
+/** The run of `shop` reports findings in these files below the root, which nobody has edited. */
 async function setUpRun(after: (cleanUp: () => unknown) => void, root: string, files: readonly string[]) {
   const run = { ...shopRun, targets: [{ folder: root, name: 'shop' }] };
   const runFolder = join(await scratchFolder({ after }, []), run.id);

@@ -16,7 +16,7 @@ import { VirtualClock } from '../virtualClock.ts';
  */
 const exclusive = 0x10000000;
 
-/** A scanner that looks at a file does this. Resolves to its end. */
+/** Looks at a file as a scanner does. Resolves to the end of that. */
 async function hold(file: string): Promise<() => Promise<void>> {
   const handle = await open(file, constants.O_RDONLY | exclusive);
   return () => handle.close();

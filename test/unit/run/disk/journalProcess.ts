@@ -1,5 +1,5 @@
 /**
- * Child process that applies events to the journal of a run as fast as it can, on a message.
+ * This child process applies events to the journal of a run as fast as it can, on a message.
  * Arguments: folder of the journals, run ID, count, and a name of its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

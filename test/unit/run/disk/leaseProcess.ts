@@ -1,5 +1,5 @@
 /**
- * Child process that tries to take the lease of the folder in its first argument on each message.
+ * This child process tries to take the lease of the folder in its first argument on each message.
  * Its time runs 20 times as fast.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

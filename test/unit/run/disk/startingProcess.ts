@@ -1,5 +1,5 @@
 /**
- * Child process that starts an assessment and watches it until it is killed, or kills itself at a
+ * This child process starts an assessment and watches it until it is killed, or kills itself at a
  * write of the journal. A message names the write.
  */
 import { join } from 'node:path';

@@ -16,8 +16,8 @@ import {
 const columns: Readonly<Record<string, Run>> = { ...runOf, preparing: uploadedRun };
 
 /**
- * The state an event leads to, by present state; `·` changes nothing at all, `=` changes the run
- * but not its state.
+ * An event leads to this state from the present one; `·` changes nothing at all, `=` changes the
+ * run but not its state.
  */
 // prettier-ignore
 const table: Readonly<Record<keyof typeof eventOf, string>> = {

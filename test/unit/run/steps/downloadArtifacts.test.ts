@@ -36,7 +36,7 @@ const report: Artifact = { name: 'report', file: 'report.md', bytes: 5 };
 
 const hourMs = 3600_000;
 
-/** One try to download these artifacts; keeps its files in no folder. */
+/** Tries once to download these artifacts, and keeps their files in no folder. */
 async function download(
   run: RunIn<'collecting'>,
   failures: Record<string, Error | undefined>,

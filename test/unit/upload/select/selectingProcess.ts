@@ -1,5 +1,5 @@
 /**
- * Child process that selects the folder in its first argument with the options in its second, and
+ * This child process selects the folder in its first argument with the options in its second, and
  * prints the result and the processor time.
  */
 import { AssessmentError } from '../../../../src/core/errors.ts';
