@@ -181,10 +181,7 @@ export function followSignIn(
   );
 }
 
-/**
- * The token command belongs to the destination in the settings. Its token is never sent to another
- * one.
- */
+/** A token of the command is never sent to another destination than that in the settings. */
 function tokenCommandFor(destination: Destination): (() => Promise<string>) | undefined {
   const current = currentDestination();
   if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;

@@ -25,7 +25,6 @@ export interface McpFiles {
   readonly storage: string;
 }
 
-/** Updates an existing copy of the server after an update of the extension. */
 export function keepMcpServer(
   { extensionPath, globalStorageUri }: vscode.ExtensionContext,
   log: Logger,

@@ -38,7 +38,6 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
   readonly viewType: string;
   /** With `oneBeside`, all documents share one panel, which opens beside the code. */
   readonly panels: 'onePerDocument' | 'oneBeside';
-  /** Loads the sources that `find` returns. */
   readonly load: () => Promise<unknown>;
   readonly find: (id: string) => T | undefined;
   readonly toDocument: (source: T) => PanelDocument;

@@ -255,7 +255,7 @@ function countsLabel({ findings, cut, open }: FindingCounts): string {
   return open === undefined || findings === 0 ? all : t('{0}, open: {1}', all, formatNumber(open));
 }
 
-/** `when` clauses in package.json match these words. */
+/** `when` clauses of the manifest match these words. */
 function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
   const isBlackbox = run.workflow !== 'whitebox-assessment';
   const abilities = [

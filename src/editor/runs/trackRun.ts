@@ -65,7 +65,7 @@ export async function giveRunId(
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** A second run with the ID would lose its source when the unconfirmed start is removed. */
+/** A second run with the ID would lose its source once the unconfirmed start isn't watched. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const hash = accountHash(account);
   const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);

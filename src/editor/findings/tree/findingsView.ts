@@ -118,7 +118,6 @@ function setContext(key: string, value: unknown): void {
   void vscode.commands.executeCommand('setContext', `whitebox.${key}`, value);
 }
 
-/** The manifest's conditions compare `whitebox.findingsView` with these. */
 type FindingsState =
   | 'shown'
   | 'reading'
