@@ -33,9 +33,9 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 }
 
 /**
- * Replaces a file's content: a reader or a crash sees either the old or the new content. The file
- * is synced, mode 0600. Returns the new `fileStampOf`. `beforeReplacing` may throw, right before
- * the old content goes.
+ * Replaces a file's content: a reader sees, and a crash leaves, either the old or the new content.
+ * The file is synced, and has mode 0600. Returns the new `fileStampOf`. `beforeReplacing` may
+ * throw, right before the old content goes.
  */
 export async function writeFileAtomic(
   path: string,
@@ -154,7 +154,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   try {
     await file.writeFile(content);
   } catch (error) {
-    // An empty file would look like a living process's.
+    // An empty file would look like that of a living process.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -331,8 +331,8 @@ const watchPollMs = 10_000;
 
 /**
  * Calls `onChange` with the name of each entry of a folder that any process makes, removes, or
- * touches. Undefined means any entry: where the system reports no changes, this is called every ten
- * seconds.
+ * touches. Undefined means any entry: where the system reports no changes, `onChange` is called
+ * every ten seconds.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;

@@ -66,7 +66,7 @@ export function normalKey(key: string): string {
   return key.replace(/[_\-\s]/g, '').toLowerCase();
 }
 
-/** `aliases` are dotted, and separated by white space. */
+/** `aliases` are key paths with dots, separated by white space. */
 export function keyPaths(aliases: string): readonly KeyPath[] {
   const words = aliases.trim().split(/\s+/);
   return words.map((alias) => alias.split('.').map(normalKey));
@@ -89,7 +89,7 @@ export function fieldsOf(value: unknown): Fields {
   return fields;
 }
 
-/** Undefined if a step is missing. Only own properties count, and the first of equal keys. */
+/** Undefined if a key is missing. Only own properties count, and the first of equal keys. */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {

@@ -7,8 +7,8 @@ import { AssessmentError } from '../errors.ts';
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
 /**
- * These are link-local, and those at which Alibaba, Azure, Oracle, Amazon, and Google give
- * credentials.
+ * These addresses are link-local, or are those at which Alibaba, Azure, Oracle, Amazon, and Google
+ * give credentials to machines in their clouds.
  */
 const thisNetwork = networks(
   '169.254.0.0/16',
@@ -20,7 +20,10 @@ const thisNetwork = networks(
   'fd20:ce::254/128',
 );
 
-/** Returns `https://host/v1`. Throws `badSetting` or `insecureUrl`. */
+/**
+ * Returns a URL that ends in a version, such as `https://host/v1`. Throws `badSetting` or
+ * `insecureUrl`.
+ */
 export function toBaseUrl(text: string): string {
   const address = text.trim();
   // `localhost:9000` would be parsed as a scheme and a path.

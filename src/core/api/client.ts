@@ -23,7 +23,7 @@ import {
 
 const dispatching: RetryPolicy = {
   attempts: 4,
-  // After 429 the service has not accepted it; after `unsent` it never left this machine.
+  // After 429, the service hasn't accepted the request. After `unsent`, it never left this machine.
   mayRetry: (error) => error.kind === 'rateLimited' || error.kind === 'unsent',
   isNeverAborted: true,
 };
@@ -106,7 +106,7 @@ export class AssessmentClient {
     return this.#fileCall('delete', fileId, options);
   }
 
-  /** Spends credits. It is retried or aborted only if the service can't have accepted it. */
+  /** Spends credits. Retries or aborts the request only if the service can't have accepted it. */
   async dispatch(
     workflow: { readonly id: string; readonly request: z.ZodMiniType },
     request: unknown,

@@ -243,7 +243,7 @@ async function sendUnchanged(
   write: (chunk: Uint8Array) => Promise<void>,
   onSent: (bytes: number) => void,
 ): Promise<void> {
-  // Two alternating buffers: a stream took twice the processor time and ten times the memory.
+  // Two buffers alternate: a stream took twice the processor time and ten times the memory.
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)] as const;
   const read = async (index: number): Promise<Buffer> => {
     const buffer = index % 2 === 0 ? buffers[0] : buffers[1];

@@ -35,7 +35,7 @@ export interface ArtifactStart {
   readonly path: string;
 }
 
-/** It is the parsing worker's entry or, inside a worker, a function. */
+/** The reader is the parsing worker's entry file or, inside a worker, a function. */
 export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
 
 const maxBytes = 16 * 1024 * 1024;
@@ -52,8 +52,8 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
 }
 
 /**
- * Accepts a list (docs/api.md, section 2.4), or an object with it. Throws `badFeatures` without a
- * list or any name.
+ * Accepts a list (docs/api.md, section 2.4), or an object with it. Throws `badFeatures` if there is
+ * no list, or if none of its entries can be read. An empty list is valid.
  */
 export function toFeatures(value: unknown): FeatureList {
   const entries: unknown = isObject(value) ? value['features'] : value;
@@ -73,7 +73,10 @@ export function toFeatures(value: unknown): FeatureList {
   return { features: [...features.values()], repeated, unreadable, cut };
 }
 
-/** Throws `badFeatures` if it is too large or malformed. */
+/**
+ * Returns undefined if this machine doesn't have the artifact. Throws `badFeatures` if the artifact
+ * is too large or malformed.
+ */
 export async function readArtifact<T>(
   run: Run,
   folder: string,

@@ -152,7 +152,10 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 /** A watched run is polled at least this often. */
 const maxUnseenMs = 30 * 60_000;
 
-/** Returns milliseconds. Only runs of this kind count whose start and end were seen. */
+/**
+ * Returns milliseconds. A run counts only if it is of the same kind, and if its start and end were
+ * seen.
+ */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
   return runsBefore(runs, run).flatMap((other) => {
     const isAlike =

@@ -56,7 +56,7 @@ export class RunTracker implements Disposable {
     return this.#window.checkNow(id);
   }
 
-  /** `isNewSource` tells that the settings of where tokens come from have changed. */
+  /** `isNewSource` means that the settings for the source of tokens have changed. */
   tokenChanged(isTokenOf: (run: Run) => boolean = () => true, { isNewSource = false } = {}): Promise<void> {
     return this.#window.tokenChanged(isTokenOf, isNewSource ? 'user' : 'token');
   }
@@ -107,7 +107,7 @@ export class RunTracker implements Disposable {
       const run = await start();
       await lease.renew().catch(() => undefined);
       // The run may be another one, in its own folder, or the lease may be lost. Then the drive
-      // takes a new one.
+      // takes a new lease.
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);

@@ -78,8 +78,8 @@ const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
 const lfsBytes = { min: 120, max: 200 };
 
 /**
- * True for a file of `bytes` that stands for content that Git LFS has elsewhere. Throws the
- * system's errors.
+ * True for a file that stands for content that Git LFS has elsewhere. `bytes` is the file's size.
+ * Throws the system's errors.
  */
 export function isLfsPointer(full: string, bytes: number): boolean {
   if (bytes < lfsBytes.min || bytes > lfsBytes.max) return false;

@@ -176,7 +176,9 @@ export function sharedInput({
   };
 }
 
-/** The way in which URLs are written doesn’t matter. */
+/**
+ * The order of the URLs, the letter case of hosts, and slashes at the end of paths don't matter.
+ */
 export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
   const targets = target_urls.map((url) => {
     const { origin, pathname, search, hash } = new URL(url);

@@ -15,7 +15,7 @@ const maxComparisons = 1_000_000;
 
 /** A text that repeats itself would otherwise take the square of its length. */
 const maxComparisonsPerCharacter = 10;
-/** Most positions differ in so many characters. */
+/** Most candidates already differ within so many characters. */
 const maxHeadLength = 200;
 
 /** Longer lines are generated, and are not compared by character. */

@@ -43,23 +43,23 @@ function targetOf(shown: DetailedFinding): Target | undefined {
 }
 
 /**
- * A spreadsheet would read a formula here: at the start of a cell or a line, and after a separator
- * of any locale, which may split even a quoted cell. Full-width signs (Excel in Japanese) and signs
- * that are already marked count, too.
+ * Matches where a spreadsheet would read a formula: at the start of a cell or a line, and after a
+ * separator of any locale, which may split even a quoted cell. Full-width signs (Excel in Japanese)
+ * and signs that are already marked count, too.
  */
 const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
 
 /** A text with more characters breaks a spreadsheet's row in two. */
 const maxCellLength = 32_000;
 
-/** Absent findings are included. Spreadsheets read UTF-8, and find no formula. */
+/** Includes absent findings. With the byte order mark, spreadsheets read the text as UTF-8. */
 export function toCsv({ shown, absent = [] }: DetailedRun): string {
   const names = columns.map(([name]) => name);
   const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));
   return `\uFEFF${[names, ...rows].map((cells) => `${cells.map(inQuotes).join(',')}\r\n`).join('')}`;
 }
 
-/** RFC 4180 says how. */
+/** Quotes as RFC 4180 says. */
 function inQuotes(cell: string): string {
   return `"${cell.replaceAll('"', '""')}"`;
 }

@@ -32,7 +32,7 @@ export async function readImport(
   }
 }
 
-/** Without `folder`, it does not exist on this machine. */
+/** Without `folder`, the target's folder does not exist on this machine. */
 export interface ImportTarget {
   readonly folder?: string | undefined;
   readonly name: string;
@@ -58,7 +58,7 @@ export async function importRun(
     ...facts,
     version: journalVersion,
     id,
-    // Nothing is on a service.
+    // An imported file doesn't name its service or organization.
     baseUrl: '',
     organizationId: '',
     webhookEndpointIds: [],

@@ -30,7 +30,7 @@ interface SampleSource {
   readonly language: 'english' | 'japanese';
 }
 
-/** `index` is that of the second run. */
+/** `index` is that of a finding of the second run. */
 type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
   readonly index: number;
   readonly days?: number;
@@ -76,7 +76,7 @@ async function fill(folder: string, { from, language }: SampleSource, deps: Samp
     await writeFiles(folder, files);
     return findings.read(await importRun(imported, origin, { store: deps.runs, clock }));
   };
-  // Owners are looked up in a repository. Git ignores an empty one.
+  // Owners are only looked up in a repository. Git ignores an empty `.git` folder.
   await mkdir(join(folder, '.git'));
   const shop = await readFiles(join(from, 'shop'));
   const before = new Map([...shop, ...(await readFiles(join(from, 'before')))]);
@@ -103,7 +103,7 @@ async function readFiles(folder: string): Promise<Files> {
   return new Map(await Promise.all(paths.map(read)));
 }
 
-/** Contents are written, since a copy of a read-only file would be read-only. */
+/** Writes contents instead of copying files: a copy of a read-only file would be read-only. */
 async function writeFiles(folder: string, files: Files): Promise<void> {
   for (const [path, content] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });

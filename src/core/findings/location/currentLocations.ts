@@ -36,7 +36,7 @@ export function asReported(
   return { locations: locations.map(toCurrent), isChanged };
 }
 
-/** Only a worker calls it: it takes long. Returns undefined for a file that cannot be read now. */
+/** Takes long, so only a worker calls it. Returns undefined for a file that can't be read now. */
 export async function followFiles(
   files: readonly LocationsOfFile[],
   texts: EditorTexts,

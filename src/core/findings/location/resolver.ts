@@ -24,8 +24,9 @@ import {
  */
 
 /**
- * Says where a location is according to the findings file and the upload: the same on every machine
- * that knows the upload. If that is unknown, as for an imported run, paths are as reported.
+ * Says where a location is according to the findings file and the upload. It is the same on every
+ * machine that knows the upload. If the upload is unknown, as for an imported run, paths are as
+ * reported.
  */
 export interface UploadPath {
   /**
@@ -53,7 +54,7 @@ function targetsOf({ targetIndex }: Location, knowsUploaded: readonly boolean[])
 
 interface Match {
   readonly step: number;
-  /** As the first segment of a path, they mean the target. */
+  /** A path that begins with one of these names means the target. */
   readonly names: readonly string[];
 }
 
@@ -73,7 +74,7 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 const maxDepth = 64;
 
 export interface UploadPaths {
-  /** The file need not be on the disk. Returns undefined, too, if the upload is unknown. */
+  /** The file need not be on the disk. Returns undefined also if the upload is unknown. */
   readonly uploadedFile: (location: Location) => UploadedFile | 'ambiguous' | undefined;
   readonly uploadPathOf: (location: Location) => UploadPath;
 }
@@ -201,7 +202,7 @@ function isSafe(path: string): boolean {
   return isUsableName(path) && (process.platform !== 'win32' || toSegments(path)?.join('/') === path);
 }
 
-/** The exact path precedes `toComparable`. */
+/** A file's exact path wins over the `toComparable` path of another file. */
 function indexPaths(files: readonly UploadedFile[]): ReadonlyMap<string, UploadedFile> {
   const comparable = files.map((file) => [toComparable(file.path), file] as const);
   return new Map([...comparable, ...files.map((file) => [file.path, file] as const)]);

@@ -11,9 +11,9 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u
 
 /**
  * Reads by the rules of all platforms, so that a findings file means the same everywhere. `\`
- * separates segments, `.` and empty segments are removed, and the first of `roots` (absolute) that
- * an absolute path starts with. Returns undefined for an empty path, and for what is refused: `..`
- * that leaves the folder, drive letters, UNC, NUL, `a:stream`, and device names.
+ * separates segments. `.` and empty segments are removed, as is the first of `roots` (absolute)
+ * that an absolute path starts with. Returns undefined for an empty path, and for what is refused:
+ * `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`, and device names.
  */
 export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
@@ -92,7 +92,7 @@ export interface OpenedFolder {
   spellings(): Promise<readonly string[]>;
   /**
    * Accepts regular files that are inside the folder after all links are followed. `refused` means
-   * that it leads outside, or the disk refuses it. Throws if the disk doesn't answer.
+   * that the path leads outside, or that the disk refuses it. Throws if the disk doesn't answer.
    */
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }

@@ -9,12 +9,13 @@ export const MAX_TEXT = 65_536;
 const maxDepth = 6;
 const maxParts = 2_000;
 
-/** Arrays become lines in this style; in `code`, a text is code. */
+/** Arrays become lines in this style. With `code`, the text becomes a code block. */
 export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
- * Returns little more than `MAX_TEXT`: the Markdown of `{text, markdown}`, lists for arrays, and
- * `key: value` lines for other objects. A boolean or null gives no text.
+ * Returns the Markdown of `{text, markdown}`, lists for arrays, and `key: value` lines for other
+ * objects. A boolean or null alone gives no text. A text longer than `MAX_TEXT` may be incomplete,
+ * and the caller clips it.
  */
 export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
   if (typeof value === 'boolean') return '';
@@ -82,7 +83,7 @@ export function withoutFence(text: string): string {
 const noSnippet = 'requires login';
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
-/** Code can start with `12:` or `12 `. */
+/** Only a bar surely follows a line number: code can start with `12:` or `12 `. */
 const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
 /** Removes a Markdown fence and line numbers. Returns undefined if there is no code. */

@@ -19,7 +19,7 @@ import {
 const maxLocations = 500;
 const maxTitleLength = 300;
 const maxIdLength = 256;
-/** Limits feature names and addresses (docs/api.md, section 8). */
+/** Limits feature names and URLs (docs/api.md, section 8). */
 const maxLiveLength = 5_000;
 
 export interface Item {
@@ -40,7 +40,7 @@ export function hasText(raw: unknown): boolean {
   return [aliases.TITLE, aliases.DESCRIPTION].some((paths) => hitsAt(fields, paths).length > 0);
 }
 
-/** The check found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
+/** True if the check found no problem, or did not apply (SARIF 2.1.0, 3.27.9). */
 export function isPass(raw: unknown): boolean {
   return hitsAt(fieldsOf(raw), aliases.OUTCOME).some(
     ({ value }) => typeof value === 'string' && aliases.PASSES.has(normalKey(value)),
@@ -56,7 +56,7 @@ export function readFinding(item: Item): ReadFinding {
     firstHit(fields, aliases.TITLE, (value) => toFreeText(value) || undefined) ??
     (typeof item.raw === 'string' ? item.raw : undefined);
   const named = toTitle(name ?? '');
-  // A summary that is the title is no text.
+  // A summary that is the title isn't shown again as a text.
   if (used[0]?.[0] === 'summary' && named === name) fields.delete('summary');
   const { severity, severityText } = readRating(fields);
   const usedFirst = used.length;
@@ -159,8 +159,8 @@ function readLive(
     feature: firstHit(fields, aliases.FEATURE, lineLike(/\S/)),
     perspective: firstHit(fields, aliases.PERSPECTIVE, lineLike(/^\p{L}[\p{L}\p{N} _-]{0,63}$/u)),
   };
-  // One field alone isn't enough: `url` may be a reference, and `feature` a part of the code. The
-  // URL of a `webRequest` is.
+  // One field alone isn't enough: `url` may be a reference, and `feature` a part of the code. But
+  // the URL of a `webRequest` is enough.
   const isSure = fields.has('webrequest') && live.url !== undefined;
   return isSure || Object.values(live).filter((value) => value !== undefined).length > 1 ? live : undefined;
 }

@@ -50,7 +50,8 @@ interface Candidate {
   /** It leads from the later run's text to that of its own run. */
   toOwn?: FollowRange;
   /**
-   * The earlier finding's file was not uploaded again, and the given path was not uploaded with it.
+   * Present if the earlier finding's file was not uploaded again. Returns true for a path that was
+   * not uploaded beside that file.
    */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;

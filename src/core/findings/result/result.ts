@@ -51,7 +51,7 @@ export interface ResultFinding extends Named {
   /** It is the main location's path as uploaded, else as reported. */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
-  /** It has the `quoteKeyOf` each location, which may be empty. */
+  /** They are the `quoteKeyOf` each location, and may be empty. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfLocations | undefined;
   /** It is undefined if earlier runs say nothing, or if this run could not report the finding. */
@@ -63,8 +63,8 @@ export interface ResultFinding extends Named {
 }
 
 /**
- * A new format is due when results would come out differently. Saved ones are then worked out
- * again, with their names and evidence.
+ * Increase the number if a change makes results come out differently. Saved results are then worked
+ * out again, and keep their names and evidence.
  */
 export const resultFormat = 12;
 
@@ -76,7 +76,7 @@ export const headSchema = z.object({
   inputs: z.string(),
   facts: z.string(),
   fileStamp: z.string(),
-  /** The result includes these: one for each folder of the run, and the baseline. */
+  /** The earlier results it builds on: one for each folder of the run, then the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** The findings of these earlier runs could not be read. The stamps are of their files. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),

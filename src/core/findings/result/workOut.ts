@@ -33,7 +33,7 @@ import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } fr
 export interface WorkOut {
   readonly run: Run;
   readonly runsFolder: string;
-  /** The folders' earlier runs are followed by the baseline. */
+  /** They are one earlier run for each folder of the run, then the baseline. */
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
   readonly continued?: Run | undefined;
@@ -97,7 +97,7 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     if (isReadOnly) return { unsaved: result, notSaved };
     try {
       await writeDetails(runFolder, file, reported);
-      // What another window saved meanwhile keeps its names.
+      // Findings that another window saved meanwhile keep their names.
       if ((await fileStampOf(join(runFolder, resultName))) !== savedStamp && tries < maxTries) continue;
       await writeResult(runFolder, result);
       return { notSaved };
@@ -129,8 +129,8 @@ export interface AskedFindings {
 }
 
 /**
- * Returns nothing if the file has been replaced. Saves all details, since they were missing or
- * damaged.
+ * Returns an empty list if the file has been replaced. Saves all details, since they were missing
+ * or damaged.
  */
 export async function readReported(
   runFolder: string,
@@ -139,7 +139,7 @@ export async function readReported(
   const read = await readFindings(run, runFolder);
   if (read.file !== file) return [];
   if (!isReadOnly && !(await isOfLaterVersion(runFolder)))
-    await writeDetails(runFolder, file, read.findings).catch(() => undefined); // they are read again next time
+    await writeDetails(runFolder, file, read.findings).catch(() => undefined); // They are read again next time.
   return read.findings.filter(({ index }) => indexes.has(index));
 }
 

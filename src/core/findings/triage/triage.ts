@@ -26,7 +26,7 @@ export interface TriageDecision {
   readonly via?: 'agent' | 'tool' | undefined;
 }
 
-/** A book also names files and runs of this machine. */
+/** Omits what an entry of a book adds, such as files and runs of this machine. */
 export function toDecision({ state, note, at, until, via }: TriageDecision): TriageDecision {
   return { state, note, at, until, via };
 }

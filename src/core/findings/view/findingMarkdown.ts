@@ -62,7 +62,7 @@ export function findingMarkdown(shown: DetailedFinding, words: FindingWords): st
     ...words
       .standingOf(shown)
       .flatMap(([label, text = '']) => fact(label, escapeMarkdown(visibleLine(text)))),
-    // Names are code, so that an issue tracker notifies nobody.
+    // Owners are in code spans, so that an issue tracker notifies nobody.
     ...fact(words.owner, shown.owners === 'unknown' ? '' : (shown.owners ?? []).map(codeSpan).join(' ')),
     ...fact(words.triage, isUndecided(triage) ? '' : `${escapeMarkdown(words.triageOf(triage))}${note}`),
     quoteOf(shown.details.locations[0]),

@@ -15,7 +15,8 @@ export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles 
 }
 
 /**
- * Settings may hide findings; others have no location, code that is gone, or too many in one file.
+ * Counts findings that Problems doesn't show: settings hide them, they have no location, their code
+ * is gone, or their file has too many.
  */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((finding) => isDisplayed(finding, display));
@@ -38,7 +39,8 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
 }
 
 /**
- * If the cursor is no longer at `current`, returns the first one after the cursor. Wraps around.
+ * Returns the index of the finding after or before `current`, or -1 without findings. If the cursor
+ * is no longer at `current`, searches from the cursor. Wraps around.
  */
 export function neighbor(
   ordered: readonly ShownFinding[],

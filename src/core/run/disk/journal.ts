@@ -12,8 +12,8 @@ const newerSchema = z.object({
   createdAt: z.catch(z.optional(z.number()), undefined),
 });
 /**
- * This version can't read the run: its journal is damaged, or of a later version. It is never
- * changed.
+ * This version can't read the run: its journal can't be read, or a later version wrote it. The
+ * journal is never changed.
  */
 export interface UnreadRun {
   readonly state: 'newer' | 'unreadable';

@@ -39,7 +39,7 @@ export class Drive {
     this.ended = this.#drive();
   }
 
-  /** A poll is never long. */
+  /** A poll doesn't count, since it is never long. */
   get isBusy(): boolean {
     return this.#underWay !== undefined && this.#underWay !== 'poll';
   }
@@ -56,7 +56,7 @@ export class Drive {
     recheck?.();
   }
 
-  /** Ends the delay, except for the rest of a `Retry-After`. */
+  /** Ends delays as `Delays.wake` says, but only after the step in progress. */
   wake(waker: Waker): void {
     const run = this.#deps.store.get(this.id);
     if (this.#underWay !== undefined) this.#waiting.push(waker);

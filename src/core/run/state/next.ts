@@ -19,8 +19,8 @@ export type Next =
   | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> };
 
 /**
- * The steps that a run needs, the most urgent first. The window with the lease performs the first
- * one whose delay is over, and asks again. Empty if the run needs nothing.
+ * Returns the steps that a run needs, the most urgent first. The window with the lease performs the
+ * first one whose delay is over, and asks again. Empty if the run needs nothing.
  */
 export function next(run: Run, given: Circumstances): readonly Next[] {
   switch (run.state) {

@@ -65,7 +65,7 @@ export interface PreparationSteps<F> {
     progress: StepProgress,
   ) => Promise<SecretCheck>;
   /**
-   * Forgets the results of `check` for unchanged files. Called when the preview closes, also
+   * Forgets the results of `check` for unchanged files. It is called when the preview closes, also
    * because a run starts.
    */
   readonly forget: () => void;

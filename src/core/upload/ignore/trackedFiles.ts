@@ -135,7 +135,10 @@ export class TrackedFiles {
   }
 }
 
-/** Files must come in byte order. False if their folders have too many names. */
+/**
+ * Files must come in byte order. The function returns false once the names of their folders are too
+ * long together.
+ */
 function adding({ files, folders }: Names): (path: string) => boolean {
   let last = '';
   let bytes = 0;

@@ -5,7 +5,9 @@ export interface MaskStart {
   readonly texts: unknown;
 }
 
-/** A text may be about any file. */
+/**
+ * A text may quote any file. In a configuration file, values without quotation marks count, too.
+ */
 const path = '.env';
 /**
  * Texts are searched together, because each search has a fixed cost and most texts have no secret.

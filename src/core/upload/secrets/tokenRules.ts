@@ -14,8 +14,8 @@ interface TokenRule {
   readonly rule: string;
   /**
    * The group `secret`, or else the match, is the secret; the group `name` is what it is assigned
-   * to. The group `start` precedes the match: many words and numbers are such a start, so it would
-   * be slow to begin with it.
+   * to. The group `start` precedes the match, in a lookbehind: many words and numbers look like
+   * such a start, so a search for it would be slow.
    */
   readonly pattern: RegExp;
   /** The default accepts all but examples. */
@@ -68,7 +68,7 @@ const tokenRules: readonly TokenRule[] = [
     remainder: /[^]{0,10000}?-----END [A-Z0-9 ]{1,40}-----|(?:(?:\\[rn]|[\s"',])*[A-Za-z0-9+/=]{20,100})*/y,
   },
   {
-    // This is such a key, or JSON that has one, in Base64.
+    // This is a private key, or JSON that has one, in Base64.
     rule: 'private-key',
     pattern:
       /(?:LS0tLS1CRUdJTi|ey[AIJ]|ewo|ew0K)[A-Za-z0-9+/]{30,12000}(?:\s{1,20}[A-Za-z0-9+/]{30,12000}){0,300}={0,2}/g,
@@ -111,7 +111,7 @@ const tokenRules: readonly TokenRule[] = [
     accept: (secret) => !isSampleLogin(secret),
   },
   {
-    // An image’s digest is no host.
+    // The digest of a container image (`name@sha256:…`) is no host.
     rule: 'connection-url',
     pattern:
       /(?<=(?<start>[a-z][a-z0-9+.-]{0,30})):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}|\$){4,200}@(?!sha\d)[A-Za-z0-9[]/gi,
@@ -167,8 +167,8 @@ export function isExampleToken(value: string): boolean {
 }
 
 /**
- * True also for an expression. Words with digits are a password; words alone aren't, unless the
- * user is a token.
+ * Returns true also for an expression. A password with letters and digits must be a pattern, any
+ * other an example. The user name must not look random.
  */
 function isSampleLogin(login: string): boolean {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login.replaceAll(/["']/g, '')) ?? [];
@@ -204,7 +204,7 @@ const minTailLength = 20;
 export function maskToken(token: string): string {
   const shown = publicPartOf(token);
   const isLong = token.length - shown.length >= minTailLength && !/\/$|^-/.test(shown);
-  // The last bytes of Base64 are often padding.
+  // Padding (`=`) at the end of Base64 tells nothing.
   const [tail = ''] = (isLong && /[A-Za-z0-9]{2}$/.exec(token)) || [];
   return `${shown}…${tail}`;
 }
