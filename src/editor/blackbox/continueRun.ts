@@ -89,7 +89,7 @@ async function pairsFor(
   { runs, features, parseWorkerFile }: BlackboxDeps,
 ): Promise<Pairs | 'unknown'> {
   if (continuation === 'crawlFurther') return 'all';
-  await features.closed();
+  await features.whenSaved();
   return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
 }
 

@@ -117,7 +117,7 @@ export function createFeaturesView(
       if (shown !== undefined) render(toShown({ ...shown, filter }));
     },
     /** Waits until the choice is saved; rejects if that failed. */
-    closed: () => saved,
+    whenSaved: () => saved,
     close: (): void => render(undefined),
     dispose: (): void => {
       checkboxes.dispose();

@@ -33,7 +33,7 @@ export interface BlackboxDeps {
   readonly log: Logger;
   readonly passwords: PasswordStore;
   readonly diagnostics: TargetDiagnostics;
-  readonly features: Pick<FeaturesView, 'closed' | 'show'>;
+  readonly features: Pick<FeaturesView, 'whenSaved' | 'show'>;
   readonly requests: RequestDocuments;
   readonly secretWorkerFile: string;
   readonly parseWorkerFile: string;

@@ -229,7 +229,7 @@ export class DocumentPanel {
         return this.#send();
       case 'openLocation':
         if (this.#sent?.locations.has(message.index) !== true)
-          log.warn('The report view asked for a place that it was not given.');
+          log.warn('The report view asked for a location that it was not given.');
         else
           await this.#deps.attempt('whitebox.openReport', async () =>
             this.#document.openLocation?.(message.index),

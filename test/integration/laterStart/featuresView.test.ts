@@ -118,7 +118,7 @@ describe('the Features view', () => {
     await done;
   };
   const chosen = async (run: Run): ReturnType<typeof pairsToContinue> => {
-    await view.closed();
+    await view.whenSaved();
     return pairsToContinue(run, runs.folderOf(run.id), parseWorkerFile);
   };
   it('shows features as plain text, with their pairs and the known state of each', async () => {
