@@ -267,20 +267,20 @@ describe('an open document', () => {
     const { posted, received, stub, panel } = openPanel(document);
     const texts = (): string[] =>
       posted.flatMap((message) => (message.type === 'show' ? message.content.parts[0]!.markdown : []));
-    const closed = (): Promise<void> => new Promise(setImmediate);
+    const handled = (): Promise<void> => new Promise(setImmediate);
     received.fire({ type: 'ready' });
-    await closed();
+    await handled();
     panel.refresh();
-    await closed();
+    await handled();
     assert.deepEqual(texts(), ['one']);
     markdown = 'two';
     panel.refresh();
-    await closed();
+    await handled();
     assert.deepEqual(texts(), ['one', 'two']);
     stub.visible = false;
     markdown = 'three';
     panel.refresh();
-    await closed();
+    await handled();
     assert.deepEqual(texts(), ['one', 'two']);
   });
 
