@@ -112,56 +112,30 @@ export function locationIn(
   return base && { uri: toRelativeUri(`${base.path}/${found.path}`), uriBaseId: sourceRoot };
 }
 
-export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locate, ...form }: LogForm): Log {
+export function toLog(source: ShownRun, tool: ExportTool, form: LogForm): Log {
   const { run } = source;
+  const { all, assessed, locate, more } = form;
   const rules = Map.groupBy(
     all.map(({ finding }) => finding),
     toRuleId,
   );
   const ruleIds = [...rules.keys()];
-  const toLocation = (location: Location): SarifLocation | undefined => {
-    const physicalLocation = locate(location);
-    const { label = '' } = location;
-    const message = label === '' ? undefined : { text: escapeMessage(label) };
-    // A path of only `..` names no file.
-    return physicalLocation?.artifactLocation?.uri ? { physicalLocation, message } : undefined;
-  };
   const hashes = hashesOf(all, assessed);
   const results = all.map((shown, at): Result => {
-    const { finding, details, fingerprint } = shown;
-    const ruleId = toRuleId(finding);
-    const [main, ...further] = mainLocationsOf(finding);
-    const isRelated = (location: Location): boolean =>
-      location.role === 'evidence' || location.role === 'related' || further.includes(location);
-    const related = finding.locations.filter(isRelated).flatMap((location) => toLocation(location) ?? []);
-    const steps = flowOf(finding).flatMap((location) => {
-      const target = toLocation(location);
-      return target === undefined ? [] : [{ kinds: [location.role ?? 'step'], location: target }];
-    });
+    const ruleId = toRuleId(shown.finding);
     return {
       ruleId,
       ruleIndex: ruleIds.indexOf(ruleId),
-      level: toLevel(finding.severity),
-      message: { text: toMessage(finding, details) },
-      locations: main === undefined ? [] : [toLocation(main) ?? []].flat(),
-      codeFlows: steps.length === 0 ? undefined : [{ threadFlows: [{ locations: steps }] }],
-      relatedLocations:
-        related.length === 0 ? undefined : related.map((each, index) => ({ id: index + 1, ...each })),
+      level: toLevel(shown.finding.severity),
+      message: { text: toMessage(shown.finding, shown.details) },
+      ...toLocations(shown.finding, locate),
       partialFingerprints: {
         primaryLocationLineHash: hashes[at] ?? '',
-        'whiteboxFinding/v1': fingerprint,
+        'whiteboxFinding/v1': shown.fingerprint,
       },
-      ...form.more?.(shown),
+      ...more?.(shown),
     };
   });
-  // An earlier run may have uploaded other bytes, so only this run counts.
-  const files = all
-    .filter((shown) => shown.run.id === run.id)
-    .flatMap(({ finding }) => finding.locations)
-    .flatMap((location): Artifact[] => {
-      const [sha256, target] = [assessed.get(location)?.sha256, locate(location)?.artifactLocation];
-      return sha256 && target ? [{ location: target, hashes: { 'sha-256': sha256 } }] : [];
-    });
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -179,12 +153,51 @@ export function toLog(source: ShownRun, tool: ExportTool, { all, assessed, locat
           [sourceRoot]: { description: { text: run.targets.map(({ name }) => name).join(', ') } },
         },
         columnKind: 'utf16CodeUnits',
-        artifacts: [...new Map(files.map((file) => [file.location?.uri, file])).values()],
+        artifacts: artifactsOf(run.id, form),
         results,
         ...form.ofRun,
       },
     ],
   };
+}
+
+function toLocations(
+  finding: DetailedFinding['finding'],
+  locate: LogForm['locate'],
+): Pick<Result, 'locations' | 'codeFlows' | 'relatedLocations'> {
+  const toLocation = (location: Location): SarifLocation | undefined => {
+    const physicalLocation = locate(location);
+    const { label = '' } = location;
+    const message = label === '' ? undefined : { text: escapeMessage(label) };
+    // A path of only `..` names no file.
+    return physicalLocation?.artifactLocation?.uri ? { physicalLocation, message } : undefined;
+  };
+  const [main, ...further] = mainLocationsOf(finding);
+  const isRelated = (location: Location): boolean =>
+    location.role === 'evidence' || location.role === 'related' || further.includes(location);
+  const related = finding.locations.filter(isRelated).flatMap((location) => toLocation(location) ?? []);
+  const steps = flowOf(finding).flatMap((location) => {
+    const target = toLocation(location);
+    return target === undefined ? [] : [{ kinds: [location.role ?? 'step'], location: target }];
+  });
+  return {
+    locations: main === undefined ? [] : [toLocation(main) ?? []].flat(),
+    codeFlows: steps.length === 0 ? undefined : [{ threadFlows: [{ locations: steps }] }],
+    relatedLocations:
+      related.length === 0 ? undefined : related.map((each, index) => ({ id: index + 1, ...each })),
+  };
+}
+
+/** An earlier run may have uploaded other bytes, so only this run counts. */
+function artifactsOf(runId: string, { all, assessed, locate }: LogForm): Artifact[] {
+  const files = all
+    .filter(({ run }) => run.id === runId)
+    .flatMap(({ finding }) => finding.locations)
+    .flatMap((location): Artifact[] => {
+      const [sha256, target] = [assessed.get(location)?.sha256, locate(location)?.artifactLocation];
+      return sha256 && target ? [{ location: target, hashes: { 'sha-256': sha256 } }] : [];
+    });
+  return [...new Map(files.map((file) => [file.location?.uri, file])).values()];
 }
 
 /**
