@@ -49,54 +49,21 @@ interface QuestionDeps {
 
 /** `prepareAgain` means that the user included files, which have to be checked and packed first. */
 export async function confirmUpload(
-  { run, assessment, manifests }: PackedAssessment,
+  packed: PackedAssessment,
   prepared: readonly Prepared[],
   { preview, choices, runs }: QuestionDeps,
   retried?: Run,
 ): Promise<'start' | 'prepareAgain' | undefined> {
-  const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
-  const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
-  const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
-  const repeated = runWithSameArchives(run, runs);
-  const added = retried === undefined ? [] : await addedSince(retried, run, manifests, runs);
-  const unreadable = assessment.targets.flatMap(({ files }) =>
-    files === undefined ? [] : unreadableIn(files.selection),
-  );
-  const { uploaded = 0, notPackaged } = coverageOf(run) ?? {};
+  const { targets } = packed.run;
   const tracked = prepared.flatMap(({ selection }) => trackedIn(selection));
-  const include = t('Include…');
-  const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
-  const detail = [
-    t('Destination: {0}', formatAccount(assessment)),
-    t('Size: {0}, compressed {1}', formatBytes(sourceBytes), formatBytes(bytes)),
-    ...run.targets.flatMap(({ name, coverage }) =>
-      coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],
-    ),
-    tracked.length > 0 &&
-      t(
-        'Tracked by Git, but ignored: {0}. Excluded unless you choose “{1}”.',
-        countFiles(tracked.length),
-        include,
-      ),
-    // The journal names only the first files.
-    ...describeNotPackaged([...unreadable, ...omitted], notPackaged),
-    added.length > 0 &&
-      `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
-    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
-    t(
-      'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
-    ),
-    ...describeUploadedSecrets(prepared.flatMap(({ undecided }) => undecided)),
-    ...(await describeLastRun(run, manifests, runs)),
-    repeated && t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt)),
-  ];
+  const detail = await describeUpload(packed, prepared, runs, retried);
   const start = t('Upload and Start');
   const question = t(
     'Upload {0} of {1} for assessment?',
-    countFiles(uploaded),
-    formatList(run.targets.map(({ name }) => visibleName(name))),
+    countFiles(coverageOf(packed.run)?.uploaded ?? 0),
+    formatList(targets.map(({ name }) => visibleName(name))),
   );
-  const show = t('Show Files');
+  const [show, include] = [t('Show Files'), t('Include…')];
   for (;;) {
     const answers = [start, show, tracked.length > 0 && include];
     const choice = await askInDialog({ question, detail, icon: 'info' }, ...answers);
@@ -112,6 +79,48 @@ export async function confirmUpload(
       await choices.change(folder, (current) => withIncluded(current, trackedIn(selection)));
     return 'prepareAgain';
   }
+}
+
+async function describeUpload(
+  { run, assessment, manifests }: PackedAssessment,
+  prepared: readonly Prepared[],
+  runs: RunStore,
+  retried?: Run,
+): Promise<readonly (string | false | undefined)[]> {
+  const archives = run.targets.flatMap(({ archive }) => (archive === undefined ? [] : [archive]));
+  const sourceBytes = archives.reduce((sum, archive) => sum + archive.sourceBytes, 0);
+  const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
+  const repeated = runWithSameArchives(run, runs);
+  const added = retried === undefined ? [] : await addedSince(retried, run, manifests, runs);
+  const unreadable = assessment.targets.flatMap(({ files }) =>
+    files === undefined ? [] : unreadableIn(files.selection),
+  );
+  const tracked = prepared.flatMap(({ selection }) => trackedIn(selection));
+  const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
+  return [
+    t('Destination: {0}', formatAccount(assessment)),
+    t('Size: {0}, compressed {1}', formatBytes(sourceBytes), formatBytes(bytes)),
+    ...run.targets.flatMap(({ name, coverage }) =>
+      coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],
+    ),
+    tracked.length > 0 &&
+      t(
+        'Tracked by Git, but ignored: {0}. Excluded unless you choose “{1}”.',
+        countFiles(tracked.length),
+        t('Include…'),
+      ),
+    // The journal names only the first files.
+    ...describeNotPackaged([...unreadable, ...omitted], coverageOf(run)?.notPackaged),
+    added.length > 0 &&
+      `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
+    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
+    t(
+      'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
+    ),
+    ...describeUploadedSecrets(prepared.flatMap(({ undecided }) => undecided)),
+    ...(await describeLastRun(run, manifests, runs)),
+    repeated && t('These are exactly the files that were uploaded on {0}.', formatTime(repeated.createdAt)),
+  ];
 }
 
 function trackedIn({ excluded }: UploadSelection): string[] {
