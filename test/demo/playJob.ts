@@ -7,6 +7,8 @@ export interface Audience {
   readonly step: (text: string) => void;
   /** Called when the window is worth a screenshot; the name describes it. */
   readonly picture: (name: string) => Promise<unknown>;
+  /** A text of the problem to show; a critical one by default. */
+  readonly problem?: string;
   /** Called once a run has started; it may open another window. */
   readonly started?: () => Promise<void>;
   /** Called during the run; without it the run must end by itself. */
@@ -65,22 +67,22 @@ async function watchRun(stage: Stage, { step, picture, running }: Audience): Pro
   await workbench.dismissNotifications();
 }
 
-async function showResults(stage: Stage, { step, picture }: Audience): Promise<void> {
+async function showResults(stage: Stage, { step, picture, problem = 'Critical: ' }: Audience): Promise<void> {
   const workbench = stage.workbench();
-  step('Jump from Problems to the code of the worst finding');
+  step('Jump from Problems to the code of a finding');
   const problems = await eventually(workbench.problems, (rows) => rows.length > 0);
   await workbench.openView('Whitebox Assessment');
   await workbench.expandAll('Findings');
-  const worst = problems.find(({ message }) => message.startsWith('Critical'));
-  if (worst === undefined) throw new Error('There is no critical problem');
-  await workbench.openProblem(worst.message);
-  await eventually(workbench.editor, (editor) => editor.title === worst.file && editor.line === worst.line);
+  const shown = problems.find(({ message }) => message.includes(problem));
+  if (shown === undefined) throw new Error(`There is no problem with “${problem}”`);
+  await workbench.openProblem(shown.message);
+  await eventually(workbench.editor, (editor) => editor.title === shown.file && editor.line === shown.line);
   await workbench.page.locator('.squiggly-error').first().waitFor();
   await picture('triage');
   step('Open the details of the finding beside the code');
   await workbench.runCommand('View: Toggle Panel Visibility');
   await workbench.runCommand('Whitebox: Show Details');
-  const title = worst.message.replace(/^[^:]*: /, '').slice(0, 40);
+  const title = shown.message.replace(/^[^:]*: /, '').slice(0, 40);
   const details = await workbench.webviewFrame(title);
   await details.getByRole('heading', { level: 1 }).first().waitFor();
   await picture('fix');

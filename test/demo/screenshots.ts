@@ -9,18 +9,19 @@ import { takePictures, type Theme } from './takePictures.ts';
 
 const media = path.resolve(import.meta.dirname, '../../media');
 const stills = ['signIn', 'choose', 'start', 'close', 'triage', 'fix', 'features'];
-/** The pictures of the main job are in order, each with how long it is shown. */
+/**
+ * The pictures of the main job are in order, each with how long it is shown. A program that plays
+ * no moving pictures shows the first one.
+ */
 const frames: Readonly<Record<string, number>> = {
-  explorer: 1_200,
-  command: 1_600,
-  start: 5_000,
-  later: 1_200,
-  close: 1_600,
-  ended: 1_800,
-  triage: 1_800,
-  path: 1_800,
-  fix: 2_200,
-  fixed: 2_400,
+  triage: 2_000,
+  command: 1_200,
+  start: 3_000,
+  later: 1_600,
+  ended: 1_500,
+  fix: 2_400,
+  decision: 1_500,
+  fixed: 1_800,
 };
 
 const folder = path.join(screenshotFolder, 'pictures');

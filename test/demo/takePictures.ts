@@ -1,23 +1,23 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Locator, Page } from '@playwright/test';
 import { setStage, type Stage } from '../e2e/stage.ts';
 import type { Workbench } from '../host/workbench.ts';
 import { eventually } from '../host/workbench/eventually.ts';
 import { playBlackbox } from './playBlackbox.ts';
 import { playJob, untilRunning } from './playJob.ts';
-import {
-  commitAll,
-  findingsForPictures,
-  fixFirstFinding,
-  letTimePass,
-  makeLargerShop,
-} from './sampleShop.ts';
+import { commitAll, findingsForPictures, fixFinding, letTimePass, makeLargerShop } from './sampleShop.ts';
 
 const runMinutes = 3 * 60 + 12;
 const viewport = { width: 1_120, height: 700 };
-const sideBarWidth = 380;
+const sideBarWidth = 425;
+/** The links above the text of a target file need this much space beside the side bar. */
+const sideBarWidthBesideTarget = 340;
+const detailsWidth = 640;
+/** README describes this finding, too. */
+const finding = 'Any customer can read any order';
 /** These pictures have a notification. */
-const withNotification = ['start', 'ended'];
+const withNotification = ['ended', 'fixed'];
 
 export type Theme = 'Light' | 'Dark';
 
@@ -35,6 +35,9 @@ export async function takePictures(
       // All of a long line has to be in the picture.
       'editor.minimap.enabled': false,
       'editor.wordWrap': 'on',
+      // A row that is half covered looks broken.
+      'editor.stickyScroll.enabled': false,
+      'workbench.tree.enableStickyScroll': false,
       // These depend on where the cursor or the pointer was last.
       'editor.occurrencesHighlight': 'off',
       'editor.scrollbar.vertical': 'hidden',
@@ -44,7 +47,7 @@ export async function takePictures(
     viewport,
     makeFolder: makeLargerShop,
   });
-  let widened: Workbench | undefined;
+  let prepared: Workbench | undefined;
   const save = async (name: string): Promise<void> => {
     // The light theme is last, because it is the theme of the next picture.
     for (const theme of ['Dark', 'Light'] as const) {
@@ -53,33 +56,29 @@ export async function takePictures(
       const workbench = stage.workbench();
       await showTheme(stage, theme);
       await before[name]?.(workbench);
-      await takePointerAway(workbench);
+      await workbench.page.mouse.move(0, 0);
       if (!withNotification.includes(name))
         await workbench.page.locator('.notification-toast').first().waitFor({ state: 'hidden' });
       await saveAs(stage, file);
     }
   };
   const picture = async (name: string): Promise<void> => {
-    if (wanted(name, 'Light') === undefined) return;
     const workbench = stage.workbench();
-    if (widened !== workbench) await prepareWindow(workbench);
-    widened = workbench;
+    if (prepared !== workbench) await prepareWindow(stage);
+    prepared = workbench;
+    if (wanted(name, 'Light') === undefined) return;
     await save(name);
     await after[name]?.(workbench);
   };
   /** Each step comes before a picture, or leads to the next one. */
   const before: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
-    explorer: async (workbench) => {
-      // The first theme of a window shows ignored files like all others.
-      for (const theme of ['Dark', 'Light'] as const) await showTheme(stage, theme);
-      await untilDecorated(workbench);
-    },
     command: typeCommand,
+    start: hideNotifications,
     ended: untilViewsAgree,
-    triage: untilViewsAgree,
+    triage: showFindings,
     fix: showRecommendation,
-    fixed: untilFollowed,
-    features: showOnlyFeatures,
+    fixed: showFindings,
+    features: showFeatures,
   };
   const after: Readonly<Record<string, (workbench: Workbench) => Promise<void>>> = {
     command: ({ page }) => page.keyboard.press('Escape'),
@@ -88,18 +87,20 @@ export async function takePictures(
       await save('later');
       await page.evaluate(hideCaption);
     },
-    triage: async (workbench) => {
-      await workbench.runCommand('Whitebox: Show Attack Path');
-      await workbench.page.getByText('The value becomes part of the statement').first().waitFor();
-      await save('path');
-      await workbench.openView('Whitebox Assessment');
-      await workbench.openProblem('SQL injection through a composed statement');
-      await eventually(workbench.editor, ({ title }) => title === 'orders.js');
-    },
+    // Views that were closed and opened may have taken the focus from the finding.
+    triage: (workbench) => workbench.openProblem(finding),
     fix: async (workbench) => {
-      await fixFirstFinding(stage.folder);
-      await save('fixed');
+      await fixFinding(stage.folder);
+      await untilFollowed(workbench);
+      await chooseFixed(workbench);
+      await save('decision');
+      await workbench.page.keyboard.press('Enter');
+      await workbench.answer('', 'Fixed: ');
+      await workbench.runCommand('View: Close Editor');
       await toggleSideBar(workbench);
+      await workbench.notification(/: Fixed$/);
+      await save('fixed');
+      await workbench.dismissNotifications();
       await workbench.runCommand('View: Close All Editors');
     },
   };
@@ -119,8 +120,8 @@ export async function takePictures(
   };
   try {
     await commitAll(stage.folder);
-    const findings = await findingsForPictures(stage.folder);
-    await playJob(stage, { step, picture, started, running: () => finish({ findings }) });
+    const findings = await findingsForPictures();
+    await playJob(stage, { step, picture, problem: finding, started, running: () => finish({ findings }) });
     await playBlackbox(stage, { step, picture, running: () => finish() });
   } finally {
     await stage.dispose();
@@ -138,34 +139,63 @@ function themeName(theme: Theme): string {
 async function showTheme(stage: Stage, theme: Theme): Promise<void> {
   const file = path.join(stage.storage, '../../../Machine/settings.json');
   const settings = JSON.parse(await readFile(file, 'utf8')) as object;
-  await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': themeName(theme) }));
-  const shown = theme === 'Dark' ? '.monaco-workbench.vs-dark' : '.monaco-workbench.vs';
-  await stage.workbench().page.locator(shown).waitFor();
+  const shown = stage
+    .workbench()
+    .page.locator(theme === 'Dark' ? '.monaco-workbench.vs-dark' : '.monaco-workbench.vs');
+  await eventually(
+    async () => {
+      // A window that has just opened may not notice the first change.
+      await writeFile(file, JSON.stringify({ ...settings, 'workbench.colorTheme': themeName(theme) }));
+      return shown.waitFor({ timeout: 5_000 }).then(
+        () => true,
+        () => false,
+      );
+    },
+    (isShown) => isShown,
+  );
 }
 
 /**
- * Hides what belongs to the host of the tests, and widens the side bar so that longer texts are not
- * cut off.
+ * Hides tooltips and what belongs to the host of the tests, and widens the side bar so that longer
+ * texts are not cut off.
  */
-async function prepareWindow({ page }: Workbench): Promise<void> {
-  const ofHost = ['.letterpress', '[id*="keyboardLayout" i]', '[id*="forwardedPorts" i]'];
-  await page.addStyleTag({ content: `${ofHost.join()} { display: none !important; }` });
-  const sideBar = await page.locator('.part.sidebar').boundingBox();
-  if (sideBar === null) throw new Error('There is no side bar');
-  const y = sideBar.y + sideBar.height / 2;
-  await page.mouse.move(sideBar.x + sideBar.width, y);
-  await page.mouse.down();
-  await page.mouse.move(sideBar.x + sideBarWidth, y, { steps: 10 });
-  await page.mouse.up();
+async function prepareWindow(stage: Stage): Promise<void> {
+  const { page } = stage.workbench();
+  const hidden = [
+    '.letterpress',
+    '.workbench-hover-container',
+    '[id*="keyboardLayout" i]',
+    '[id*="forwardedPorts" i]',
+  ];
+  await page.addStyleTag({ content: `${hidden.join()} { display: none !important; }` });
+  await dragSideBar(page, sideBarWidth);
+  // The first theme of a window shows ignored files like all others.
+  for (const theme of ['Dark', 'Light'] as const) await showTheme(stage, theme);
+  if (await page.locator('.explorer-folders-view').isVisible())
+    await eventually(
+      () => page.evaluate<readonly string[]>(colorsOfFiles),
+      (colors) => new Set(colors).size > 1,
+    );
 }
 
-/** Waits until Git has marked the ignored files. */
-async function untilDecorated({ openView, page }: Workbench): Promise<void> {
-  await openView('Explorer');
-  await eventually(
-    () => page.evaluate<readonly string[]>(colorsOfFiles),
-    (colors) => new Set(colors).size > 1,
-  );
+async function dragSideBar(page: Page, width: number): Promise<void> {
+  const sideBar = await boxOf(page.locator('.part.sidebar'));
+  await drag(page, sideBar.x + sideBar.width, sideBar.x + width);
+}
+
+async function boxOf(element: Locator) {
+  const box = await element.boundingBox();
+  if (box === null) throw new Error('There is nothing to drag');
+  return box;
+}
+
+/** Drags a vertical border of the window. */
+async function drag(page: Page, from: number, to: number): Promise<void> {
+  const y = viewport.height / 2;
+  await page.mouse.move(from, y);
+  await page.mouse.down();
+  await page.mouse.move(to, y, { steps: 10 });
+  await page.mouse.up();
 }
 
 async function typeCommand(workbench: Workbench): Promise<void> {
@@ -197,22 +227,35 @@ async function untilViewsAgree(workbench: Workbench): Promise<void> {
   await expandAll('Findings');
 }
 
+/** All findings fit into the side bar if the Runs view is closed. */
+async function showFindings(workbench: Workbench): Promise<void> {
+  await closeViews(workbench, 'Runs');
+  await untilViewsAgree(workbench);
+}
+
+/** The Cancel button of the progress could be taken for that of the dialog. */
+async function hideNotifications({ page }: Workbench): Promise<void> {
+  await page.addStyleTag({ content: '.notifications-toasts { display: none !important; }' });
+}
+
 const toggleSideBar = ({ runCommand }: Workbench): Promise<void> =>
   runCommand('View: Toggle Primary Side Bar Visibility');
 
-/** Details and code fill the window, scrolled to the attack path and the recommendation. */
+/** Code and details fill the window, scrolled to the recommendation. */
 async function showRecommendation(workbench: Workbench): Promise<void> {
-  if (await workbench.page.locator('.part.sidebar').isVisible()) await toggleSideBar(workbench);
-  await scrollToRecommendation(workbench);
-}
-
-async function scrollToRecommendation({ webviewFrame }: Workbench): Promise<void> {
-  const details = await webviewFrame('SQL injection');
-  const last = details.getByText('Use placeholders and pass the values separately');
+  const { page, webviewFrame } = workbench;
+  if (await page.locator('.part.sidebar').isVisible()) await toggleSideBar(workbench);
+  const details = await webviewFrame(finding);
+  await drag(
+    page,
+    (await boxOf(page.locator('.editor-group-container').last())).x,
+    viewport.width - detailsWidth,
+  );
+  const recommendation = details.getByRole('heading', { name: 'Recommendation' });
   await eventually(
     () =>
-      last.evaluate((element) => {
-        (element as { scrollIntoView(options: object): void }).scrollIntoView({ block: 'end' });
+      recommendation.evaluate((element) => {
+        (element as { scrollIntoView(options: object): void }).scrollIntoView({ block: 'start' });
         return (globalThis as unknown as { scrollY: number }).scrollY;
       }),
     (scrolled) => scrolled > 0,
@@ -220,9 +263,8 @@ async function scrollToRecommendation({ webviewFrame }: Workbench): Promise<void
 }
 
 /** Waits until the underline of the finding is at the changed line, and the details say so. */
-async function untilFollowed(workbench: Workbench): Promise<void> {
-  const { page, webviewFrame } = workbench;
-  const line = page.locator('.view-line', { hasText: 'req.query.customer]' }).first();
+async function untilFollowed({ page, webviewFrame }: Workbench): Promise<void> {
+  const line = page.locator('.view-line', { hasText: 'customer_id = ?' }).first();
   await line.waitFor();
   await eventually(
     async () => {
@@ -235,22 +277,34 @@ async function untilFollowed(workbench: Workbench): Promise<void> {
     },
     (isThere) => isThere,
   );
-  const details = await webviewFrame('SQL injection');
+  const details = await webviewFrame(finding);
   await details.getByText('– changed').first().waitFor();
-  await scrollToRecommendation(workbench);
 }
 
-async function showOnlyFeatures({ page }: Workbench): Promise<void> {
-  for (const view of ['Runs', 'Findings']) {
+/** Opens the triage states of the finding in the details, and moves to *Fixed*. */
+async function chooseFixed({ runCommand, currentQuickInput, page }: Workbench): Promise<void> {
+  await runCommand('Whitebox: Set Triage State…');
+  await eventually(currentQuickInput, ({ items }) => items.includes('Fixed'));
+  const focused = page.locator('.quick-input-list .monaco-list-row.focused .label-name');
+  await eventually(
+    async () => {
+      await page.keyboard.press('ArrowDown');
+      return focused.first().innerText();
+    },
+    (label) => label === 'Fixed',
+  );
+}
+
+async function showFeatures(workbench: Workbench): Promise<void> {
+  await dragSideBar(workbench.page, sideBarWidthBesideTarget);
+  await closeViews(workbench, 'Runs', 'Findings');
+}
+
+async function closeViews({ page }: Workbench, ...views: readonly string[]): Promise<void> {
+  for (const view of views) {
     const header = page.locator(`.pane-header[aria-label^="${view} "]`);
     if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
   }
-}
-
-/** The tooltip of the hovered element would be in the picture. */
-async function takePointerAway({ page }: Workbench): Promise<void> {
-  await page.mouse.move(0, 0);
-  await page.locator('.workbench-hover').first().waitFor({ state: 'hidden' });
 }
 
 async function saveAs(stage: Stage, file: string): Promise<void> {
@@ -277,15 +331,15 @@ const replaceTexts = `(names) => {
 const colorsOfFiles =
   "[...document.querySelectorAll('.explorer-folders-view .label-name')].map((name) => getComputedStyle(name).color)";
 
-/** Runs in the page: shows a text over the window. */
+/** Runs in the page: shows a text over the editors. */
 function showCaption(text: string): string {
   return `{
     const caption = document.createElement('div');
     caption.id = 'caption';
     caption.textContent = ${JSON.stringify(text)};
     Object.assign(caption.style, {
-      position: 'fixed', inset: '0', zIndex: '10000', display: 'grid', placeItems: 'center',
-      font: '600 44px system-ui, sans-serif', color: '#ffffff', background: 'rgba(20, 30, 45, 0.82)',
+      position: 'fixed', left: '590px', top: '300px', zIndex: '10000', padding: '24px 48px', borderRadius: '12px',
+      font: '600 44px system-ui, sans-serif', color: '#ffffff', background: 'rgb(20, 30, 45)',
     });
     document.body.append(caption);
   }`;

@@ -53,10 +53,10 @@ test('pictures of one size are joined to an animated PNG with the pixels and dur
   assert.throws(() => toMovingPicture([{ png: first, ms: 1 }, icon]), /differ in size/);
 });
 
-test('the moving picture of README takes 12 to 21 seconds and has at most 1.5 MB', () => {
+test('the moving picture of README takes 12 to 15 seconds and has at most 1.3 MB', () => {
   const [, file = ''] = /^!\[[^\]]+\]\(([^)]+)\)$/m.exec(read('README.md').toString()) ?? [];
   const picture = read(file);
   const seconds = durationsOf(picture).reduce((sum, ms) => sum + ms, 0) / 1000;
-  assert.ok(seconds >= 12 && seconds <= 21, String(seconds));
-  assert.ok(picture.length <= 1_500_000, String(picture.length));
+  assert.ok(seconds >= 12 && seconds <= 15, String(seconds));
+  assert.ok(picture.length <= 1_300_000, String(picture.length));
 });
