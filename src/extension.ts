@@ -16,7 +16,7 @@ import { provideRequests } from './editor/blackbox/exactRequest.ts';
 import { createFeaturesView } from './editor/blackbox/featuresView.ts';
 import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
 import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
-import { createCommands, type Manifest, runCommand } from './editor/commands.ts';
+import { createCommands, type ExtensionManifest, runCommand } from './editor/commands.ts';
 import { provideAsAssessed } from './editor/findings/code/asAssessed.ts';
 import { showDiagnostics } from './editor/findings/code/diagnostics.ts';
 import { DisplayedFindings } from './editor/findings/code/displayedFindings.ts';
@@ -110,7 +110,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     diagnostics: new TargetDiagnostics(),
     requests: provideRequests(),
   };
-  const commands = createCommands(context.extension.packageJSON as Manifest, {
+  const commands = createCommands(context.extension.packageJSON as ExtensionManifest, {
     ...services,
     ...screens,
     savingFolder: storage('saving'),

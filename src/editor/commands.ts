@@ -51,7 +51,7 @@ import { inBackground } from '../core/yieldingWork.ts';
 
 const t = vscode.l10n.t;
 
-export interface Manifest {
+export interface ExtensionManifest {
   readonly version: string;
   readonly contributes: {
     readonly commands: readonly { readonly command: string; readonly enablement?: string }[];
@@ -85,7 +85,7 @@ type Handler = (...args: unknown[]) => unknown;
  * picks. Then it calls one function of its topic's folder. `runCommand` shows its errors. Commands
  * about findings are in `findings/findingCommands`.
  */
-export function createCommands(manifest: Manifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
+export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
   const tool = { name: 'Whitebox Assessment', version: manifest.version };
   /** Picks the folders first: without a folder there is nothing to sign in for. */

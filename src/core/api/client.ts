@@ -5,7 +5,7 @@ import { originOf, toPresignedUrl } from './address.ts';
 import type { TokenSource } from './credentials.ts';
 import { excerptOf } from './replyBody.ts';
 import { getFile, type HashedFile, type IdleLimits, postJson, putFile, defaultIdleLimits } from './http.ts';
-import { idempotent, once, reserving, type RetryPolicy, withRetry } from './retry.ts';
+import { idempotent, noRetry, reserving, type RetryPolicy, withRetry } from './retry.ts';
 import {
   artifactRequestSchema,
   type Description,
@@ -55,8 +55,8 @@ interface Operation<Body, Reply> {
 
 const reserveUpload = { request: getUploadUrlRequestSchema, reply: uploadUrlSchema, policy: reserving };
 const changeFile = { request: fileRequestSchema, reply: fileResponseSchema, policy: idempotent };
-const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: once };
-const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: once };
+const cancelRun = { request: runRequestSchema, reply: emptySchema, policy: noRetry };
+const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchema, policy: noRetry };
 
 /**
  * The endpoints of one organization on one service (docs/api.md, section 4). A call checks its
@@ -119,7 +119,7 @@ export class AssessmentClient {
 
   /** Asks once: the poll schedule repeats it. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
-    const operation = { request: runRequestSchema, reply: this.#descriptionSchema, policy: once };
+    const operation = { request: runRequestSchema, reply: this.#descriptionSchema, policy: noRetry };
     return this.#call(`workflows/${workflow}/describe`, operation, { workflow_run_id: runId }, options);
   }
 

@@ -13,7 +13,7 @@ export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 /** A second arrival of these calls only takes storage. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
-export const once: RetryPolicy = { attempts: 1, mayRetry: () => false };
+export const noRetry: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 15_000;

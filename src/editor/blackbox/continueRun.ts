@@ -23,7 +23,7 @@ import {
 } from './startBlackbox.ts';
 import { pickTargetFile } from './targetFiles.ts';
 import { describeChanges } from './whatChanged.ts';
-import { showRuns } from '../errors/errorActions.ts';
+import { showRunsAction } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -40,7 +40,7 @@ export async function continueRun(
   if (allowed !== true) {
     // Keys and links also run this, but menus show the command only where it is allowed.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
-    await showInformation(why, showRuns());
+    await showInformation(why, showRunsAction());
     return;
   }
   await startBlackbox(() => readContinuation(continuation, run, runId, deps), deps);

@@ -21,7 +21,7 @@ export function signInAgain(run?: Pick<Run, 'id'>): MessageAction {
     : onRun(run, title, 'whitebox.signInForRun');
 }
 
-export function trackRun(): MessageAction {
+export function trackRunAction(): MessageAction {
   return { title: t('Track Existing Run by ID…'), command: 'whitebox.trackRun' };
 }
 
@@ -29,7 +29,7 @@ export function showLog(): MessageAction {
   return { title: t('Show Log'), command: 'whitebox.showLog' };
 }
 
-export function showRuns(): MessageAction {
+export function showRunsAction(): MessageAction {
   return { title: t('Show Runs'), command: 'whitebox.runs.focus' };
 }
 

@@ -19,9 +19,9 @@ import {
   type RetryAdvice,
   retryAdvice,
   showLog,
-  showRuns,
+  showRunsAction,
   signInAgain,
-  trackRun,
+  trackRunAction,
 } from './errorActions.ts';
 import { saidBy, serviceMessages } from './serviceMessages.ts';
 import { describeBadSetting, describeSecretStorage, describeTokenCommand } from './settingMessages.ts';
@@ -159,14 +159,14 @@ function ownMessages(
       t(
         'The service reports that the run has ended, but not with what result. Track the run again later by its run ID, or contact your service provider.',
       ),
-      trackRun(),
+      trackRunAction(),
       showLog(),
     ],
     unanswered: () => [
       t(
         'VS Code no longer checks this run. If the run still exists on the service, track it again by its run ID.',
       ),
-      trackRun(),
+      trackRunAction(),
     ],
     notSaved: () => [
       t(
@@ -199,7 +199,7 @@ function ownMessages(
         'The window that prepared the run closed or stopped responding, so nothing was started. To retry, use “{0}”.',
         run === undefined || run.workflow === 'whitebox-assessment' ? t('Retry Upload…') : t('Start Again…'),
       ),
-      showRuns(),
+      showRunsAction(),
     ],
     startedElsewhere: () => [t('You’re already starting another run. First finish or cancel that start.')],
     busyElsewhere: () => [
@@ -209,15 +209,15 @@ function ownMessages(
       t(
         'This run is no longer in the Runs view. It was removed, or its retention period on this machine ended.',
       ),
-      showRuns(),
+      showRunsAction(),
     ],
     changedMeanwhile: () => [
       t('The run changed in the meantime, so nothing was done. Check its current state, then decide again.'),
-      showRuns(),
+      showRunsAction(),
     ],
     runIdTaken: () => [
       t('Another run already has this run ID. Check the ID. Each run has its own ID.'),
-      showRuns(),
+      showRunsAction(),
     ],
     notSignedIn: () => [
       run === undefined

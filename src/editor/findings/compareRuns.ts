@@ -9,7 +9,7 @@ import { withLateProgress } from '../progress.ts';
 import { pickRun } from '../runs/pickRun.ts';
 import { showInformation } from '../showMessage.ts';
 import type { FindingStores } from './findingArguments.ts';
-import { showRuns } from '../errors/errorActions.ts';
+import { showRunsAction } from '../errors/errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -21,7 +21,7 @@ export async function compareRuns(
     'To compare two runs, both must have findings and must have assessed the same folders or target URLs.',
   );
   if (!selected.every(hasFindings)) {
-    await showInformation(none, showRuns());
+    await showInformation(none, showRunsAction());
     return;
   }
   const all = runs.all().filter(hasFindings);

@@ -6,7 +6,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, roleOf, type Run, type RunIn } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
-import { showRuns } from '../errors/errorActions.ts';
+import { showRunsAction } from '../errors/errorActions.ts';
 import { countShown, describeZero, formatNumber } from '../formats.ts';
 import { continuationLabel, hasArtifact, runStateLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
@@ -159,7 +159,7 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
       ...(canContinue
         ? [onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment')]
         : []),
-      ...(results.length > 0 ? results : [showRuns()]),
+      ...(results.length > 0 ? results : [showRunsAction()]),
     ],
     // The user who cancelled the run needs no attention.
     isGood: run.state === 'cancelled',

@@ -6,7 +6,7 @@ import type { EnteredPasswords } from '../../core/workflows/passwordStore.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { isReopened } from '../blackbox/exactRequest.ts';
 import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
-import { showRuns } from '../errors/errorActions.ts';
+import { showRunsAction } from '../errors/errorActions.ts';
 import { describeTrouble } from '../errors/messages.ts';
 import { formatTime, moreLabel } from '../formats.ts';
 import { lostAnswerLabel, titleOf, workflowTitle } from './runLabels.ts';
@@ -37,7 +37,7 @@ export async function checkRuns(
   const message = [...statusLines(run, deps), ...more].join(' · ');
   const actions = run.trouble === undefined ? [] : describeTrouble(run.trouble, run).actions;
   const show = run.trouble === undefined ? showInformation : showWarning;
-  inBackground(show(message, ...actions, showRuns()), log);
+  inBackground(show(message, ...actions, showRunsAction()), log);
 }
 
 type Tracking = Pick<TrackDeps, 'tracker'>;

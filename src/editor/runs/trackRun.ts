@@ -9,7 +9,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { accountHash, isReferredTo, readLink, readPasted, type RunReference } from './runLink.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type WorkflowId, workflowIds } from '../../core/workflows/workflow.ts';
-import { type Attempt, openSetting, showRuns } from '../errors/errorActions.ts';
+import { type Attempt, openSetting, showRunsAction } from '../errors/errorActions.ts';
 import { readRun } from '../findings/findingArguments.ts';
 import { pickFolder } from '../folders.ts';
 import { formatAccount, formatTime } from '../formats.ts';
@@ -209,5 +209,5 @@ async function openKnown(
     'The run in this link is in the Runs view ({0}), but VS Code can’t find the finding.',
     nameOf(run),
   );
-  void showInformation(message, showRuns());
+  void showInformation(message, showRunsAction());
 }

@@ -7,7 +7,7 @@ import {
   applyChoices,
   type PreparationSteps,
   prepareFolders,
-  type Prepared as PreparedFolder,
+  type PreparedFolder,
   type SecretDecision,
   type StepProgress,
 } from '../../core/upload/choose/prepareUpload.ts';

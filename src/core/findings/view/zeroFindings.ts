@@ -1,18 +1,18 @@
 import { coverageOf, excludedIn } from '../../upload/choose/coverage.ts';
 import { endedEarly, type Run } from '../../run/state/run.ts';
 
-export interface Language {
+export interface Wording {
   /** It works like `vscode.l10n.t`. */
   readonly t: (sentence: string, ...values: string[]) => string;
   readonly formatNumber: (value: number) => string;
 }
 
-export const inEnglish: Language = {
+export const inEnglish: Wording = {
   t: (sentence, ...values) => sentence.replace(/\{(\d)\}/g, (_, index) => values[Number(index)] ?? ''),
   formatNumber: (value) => value.toLocaleString('en'),
 };
 
-export function zeroFindings(run: Run, { t, formatNumber }: Language): string {
+export function zeroFindings(run: Run, { t, formatNumber }: Wording): string {
   const coverage = coverageOf(run);
   const sentences = endedEarly(run) ? [t('The run ended early.')] : [];
   if (coverage === undefined) return [t('0 findings.'), ...sentences].join(' ');

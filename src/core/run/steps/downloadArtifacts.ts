@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { idempotent, once } from '../../api/retry.ts';
+import { idempotent, noRetry } from '../../api/retry.ts';
 import { AssessmentError, type ErrorKind, knownError } from '../../errors.ts';
 import { workflows } from '../../workflows/workflows.ts';
 import {
@@ -42,7 +42,7 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps
     if (run.artifacts?.some((artifact) => artifact.name === name) === true) continue;
     let artifact: Artifact;
     try {
-      artifact = await downloadArtifact(run, name, fileOf(run, name), once.attempts, deps, deps.signal);
+      artifact = await downloadArtifact(run, name, fileOf(run, name), noRetry.attempts, deps, deps.signal);
     } catch (error) {
       if (!(error instanceof AssessmentError)) throw error;
       if (!isLost(error, name, run.exitedAt, deps)) {

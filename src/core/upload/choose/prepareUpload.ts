@@ -38,7 +38,7 @@ interface KnownFiles<F> {
   readonly checks: SecretCheck;
 }
 
-export interface Prepared<F> extends KnownFiles<F> {
+export interface PreparedFolder<F> extends KnownFiles<F> {
   readonly choices: PathChoices;
   readonly selection: UploadSelection;
   readonly undecided: readonly Suspicion[];
@@ -75,8 +75,8 @@ export async function prepareFolders<F>(
   folders: readonly F[],
   steps: PreparationSteps<F>,
   progress: StepProgress,
-): Promise<Prepared<F>[]> {
-  const prepared: Prepared<F>[] = [];
+): Promise<PreparedFolder<F>[]> {
+  const prepared: PreparedFolder<F>[] = [];
   for (const each of await selectFolders(folders, steps, progress)) {
     const checked = await checkFiles(each, each.unchecked, steps, progress);
     prepared.push(applyChoices(checked, each.choices, steps.rules()));
@@ -88,8 +88,8 @@ export async function selectFolders<F>(
   folders: readonly F[],
   steps: PreparationSteps<F>,
   progress: StepProgress,
-): Promise<Prepared<F>[]> {
-  const prepared: Prepared<F>[] = [];
+): Promise<PreparedFolder<F>[]> {
+  const prepared: PreparedFolder<F>[] = [];
   for (const folder of folders) {
     const choices = steps.choicesOf(folder);
     const include = includedBy(choices);
@@ -117,7 +117,7 @@ export function applyChoices<F>(
   { folder, selected, include, checks }: KnownFiles<F>,
   choices: PathChoices,
   { mode, decisionOf }: SecretRules,
-): Prepared<F> {
+): PreparedFolder<F> {
   const isExcluded = excluding(choices);
   const files: SelectedFile[] = [];
   const chosen: NotUploaded[] = [];
@@ -163,13 +163,13 @@ export const maxPackings = 3;
  * can be swapped in between.
  */
 export async function checkPacked<F>(
-  prepared: readonly Prepared<F>[],
+  prepared: readonly PreparedFolder<F>[],
   archives: readonly Iterable<Pick<ManifestEntry, 'path' | 'sha256'>>[],
   steps: PreparationSteps<F>,
   { packings, ...progress }: StepProgress & { readonly packings: number },
-): Promise<{ prepared: readonly Prepared<F>[]; isAsPacked: boolean }> {
+): Promise<{ prepared: readonly PreparedFolder<F>[]; isAsPacked: boolean }> {
   if (steps.rules().mode === 'off') return { prepared, isAsPacked: true };
-  const rechecked: Prepared<F>[] = [];
+  const rechecked: PreparedFolder<F>[] = [];
   let isAsPacked = true;
   for (const [index, each] of prepared.entries()) {
     const packed = archives[index] ?? [];
@@ -186,7 +186,7 @@ export async function checkPacked<F>(
 }
 
 function packedUnchecked<F>(
-  { selection, checks }: Prepared<F>,
+  { selection, checks }: PreparedFolder<F>,
   packed: Iterable<Pick<ManifestEntry, 'path' | 'sha256'>>,
 ): readonly SelectedFile[] {
   const unchecked = new Set<string>();

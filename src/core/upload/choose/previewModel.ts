@@ -1,10 +1,10 @@
 import { includedBy } from './choices.ts';
-import { checkFiles, applyChoices, type PreparationSteps, type Prepared, selectFolders, type StepProgress } from './prepareUpload.ts'; // prettier-ignore
+import { checkFiles, applyChoices, type PreparationSteps, type PreparedFolder, selectFolders, type StepProgress } from './prepareUpload.ts'; // prettier-ignore
 
 interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
   /** `isNew` unless the same folders were just shown with other choices. */
-  readonly show: (prepared: readonly Prepared<F>[], isNew: boolean) => void;
+  readonly show: (prepared: readonly PreparedFolder<F>[], isNew: boolean) => void;
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
@@ -14,7 +14,7 @@ interface PreviewDeps<F> {
  */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
-  #shown: readonly Prepared<F>[] = [];
+  #shown: readonly PreparedFolder<F>[] = [];
   #current = new AbortController();
   #checking: AbortSignal | undefined;
 
@@ -22,7 +22,7 @@ export class PreviewModel<F> {
     this.#deps = deps;
   }
 
-  get shown(): readonly Prepared<F>[] {
+  get shown(): readonly PreparedFolder<F>[] {
     return this.#shown;
   }
 
@@ -37,7 +37,7 @@ export class PreviewModel<F> {
     });
   }
 
-  adopt(prepared: readonly Prepared<F>[]): void {
+  adopt(prepared: readonly PreparedFolder<F>[]): void {
     this.#replace();
     this.#show(prepared, true);
   }
@@ -83,7 +83,7 @@ export class PreviewModel<F> {
     );
   }
 
-  #show(prepared: readonly Prepared<F>[], isNew: boolean): void {
+  #show(prepared: readonly PreparedFolder<F>[], isNew: boolean): void {
     this.#shown = prepared;
     if (prepared.length === 0) this.#deps.steps.forget();
     this.#deps.show(prepared, isNew);
@@ -112,7 +112,7 @@ export class PreviewModel<F> {
     }
   }
 
-  #uncheckedFolder(): Prepared<F> | undefined {
+  #uncheckedFolder(): PreparedFolder<F> | undefined {
     return this.#shown.find(({ unchecked }) => unchecked.length > 0);
   }
 }

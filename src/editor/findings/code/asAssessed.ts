@@ -14,7 +14,7 @@ import {
 import { isThere } from '../../../core/files.ts';
 import type { Run } from '../../../core/run/state/run.ts';
 import { visibleName } from '../../../core/visibleText.ts';
-import { showRuns } from '../../errors/errorActions.ts';
+import { showRunsAction } from '../../errors/errorActions.ts';
 import { openDocument } from '../../folders.ts';
 import { firstLines } from '../../formats.ts';
 import { withProgress } from '../../progress.ts';
@@ -111,10 +111,10 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
     );
   if (notCompared.length > 0) {
     const message = t('Not compared: {0}', firstLines(notCompared).replaceAll('\n', '; '));
-    void showWarning(message, showRuns());
+    void showWarning(message, showRunsAction());
   } else if (files.length === 0) {
     const message = t('There is nothing to compare: {0}.', (await whyNotUploaded(run, deps)).why);
-    void showInformation(message, showRuns());
+    void showInformation(message, showRunsAction());
   } else if (changes.length === 0)
     void showInformation(t('No files with findings have changed since the assessment.'));
 }
