@@ -34,8 +34,8 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 
 /**
  * Replaces a file's content: a reader sees, and a crash leaves, either the old or the new content.
- * The file is synced, and has mode 0600. Returns the new `fileStampOf`. `beforeReplacing` may
- * throw, right before the old content goes.
+ * The file is synced, and has mode 0600. Returns the new `fileStampOf`. If `beforeReplacing`
+ * throws, the old content stays.
  */
 export async function writeFileAtomic(
   path: string,
@@ -66,7 +66,7 @@ export async function writeFileAtomic(
 /** Windows reports these codes while another window or a virus scanner has a file open. */
 const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 
-/** The unit is ms. Together the waits are longer than a scanner takes. */
+/** Together, the waits are longer than a virus scanner takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
 /** On Windows, retries for a while if a program has a file open. */
@@ -249,7 +249,10 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
-/** Makes writes to a file durable, unless its file system can't: shares and containers refuse. */
+/**
+ * Makes writes to a file durable, unless its file system can't: those of some shares and containers
+ * refuse.
+ */
 export async function flush(file: FileHandle): Promise<void> {
   try {
     await file.sync();

@@ -123,7 +123,7 @@ const maxCalls = 3;
 
 interface CalledFolder {
   outstanding: number;
-  /** True while a call was left without an answer, and none has returned since. */
+  /** True from the timeout of a call until a late call returns. */
   isSilent: boolean;
 }
 

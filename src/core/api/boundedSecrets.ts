@@ -11,9 +11,9 @@ export interface HostSecrets extends SecretStore {
 type SecretAction = 'read' | 'save' | 'delete';
 
 /**
- * Limits the time of each call: a keyring may be locked, broken, or wait for a user. Every failure
- * is `secretStorage`. Its `subject` is the action; its `detail` is the error, absent after a
- * timeout.
+ * Limits the time of each call: a keyring may be locked or broken, or wait for a user. Every
+ * failure is `secretStorage`. Its `subject` is the action; its `detail` is the error, absent after
+ * a timeout.
  */
 export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #secrets: HostSecrets;
@@ -21,8 +21,8 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #changed: Emitter<{ readonly key: string }>;
   readonly #subscription: Disposable;
   /**
-   * Reads that timed out and are still pending, by key. The next read of that key also accepts
-   * their value.
+   * Reads that have not returned, also after a timeout, by key. The next read of that key also
+   * accepts their value.
    */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;

@@ -10,10 +10,14 @@ import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 
 /** A longer reply to a call or an upload is a `badResponse`. */
 const maxReplyBytes = 1024 * 1024;
-/** The total limit of a JSON call, in idle limits: the call delays every later poll of its run. */
+/**
+ * The total limit of a JSON call, as a multiple of its idle limit: the call delays every later poll
+ * of its run.
+ */
 const maxIdleTimes = 4;
 /**
- * The limit after an upload's last byte, in idle limits: a proxy may pass the upload on only then.
+ * The limit after an upload's last byte, as a multiple of its idle limit: a proxy may pass the
+ * upload on only then.
  */
 const maxStoringTimes = 5;
 
@@ -25,7 +29,7 @@ export interface IdleLimits {
 
 export const defaultIdleLimits: IdleLimits = { jsonMs: 30_000, transferMs: 120_000 };
 
-/** A slower download would delay its run forever. */
+/** A slower download fails: it could delay its run for days. */
 const minRate = { bytes: 300 * 1024, ms: 5 * 60_000 };
 
 interface TransferOptions {

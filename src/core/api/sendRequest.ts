@@ -47,7 +47,10 @@ class Exchange {
   readonly #stop = new AbortController();
   /** Its reason is thrown, because a response reports a stop from here as a reset connection. */
   readonly #ended: AbortSignal;
-  /** A request without a socket reports its end only once it gets one. */
+  /**
+   * Rejects as soon as `#ended` aborts: a request without a socket reports its end only once it
+   * gets one.
+   */
   readonly #untilEnded: Promise<never>;
   /** True once the request may leave: through a proxy's tunnel, and after the TLS handshake. */
   #isReady = false;
@@ -111,8 +114,8 @@ class Exchange {
       outgoing.on('error', reject);
     });
     if (expectsContinue === true) {
-      // As a constructor's header it would be written at once, and again by VS Code's agent for
-      // proxies of plain HTTP.
+      // A header given to the constructor would be written at once, and again by VS Code's agent
+      // for proxies of plain HTTP.
       outgoing.setHeader('Expect', '100-continue');
       outgoing.once('continue', () => this.#sendBody());
     } else if (typeof body === 'function') this.#sendBody();

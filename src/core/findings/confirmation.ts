@@ -54,7 +54,7 @@ async function findingsOf(run: Run, source: Source): Promise<readonly ResultFind
   try {
     return (await source.read(run)).findings;
   } catch {
-    return undefined; // the run's own row shows why
+    return undefined; // The run's own row shows why.
   }
 }
 

@@ -6,7 +6,7 @@ export interface LineRange {
 
 export interface CodeLines {
   readonly texts: readonly string[];
-  /** They are 1-based. */
+  /** Each text has the number of its line, 1-based. */
   readonly numbers: readonly number[];
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
@@ -30,7 +30,7 @@ export function compact(line: string): string {
   return line.replace(/\s+/g, '');
 }
 
-/** A line of dots stands for lines that a quote omits. */
+/** A line with dots and no word stands for lines that a quote omits. */
 export function isElision(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }

@@ -7,7 +7,7 @@ import { bundleSchema } from './readContent.ts';
 
 const mode = 0o644;
 
-/** On this machine, a decision may name files and a run. */
+/** These members name files and a run of this machine, so a bundle doesn't have them. */
 const unbound = { sharedAs: undefined, from: undefined, onlyIn: undefined };
 
 export interface BundleFile {
@@ -15,7 +15,7 @@ export interface BundleFile {
   readonly content: Buffer;
 }
 
-/** Its only source code is what findings quote. */
+/** The only source code in a bundle is what findings and the report quote. */
 export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFile[]): readonly BundleFile[] {
   const facts = bundleSchema.parse({
     kind: 'whitebox-assessment-bundle',

@@ -8,7 +8,10 @@ export interface IssueTracker {
 /** Git takes `git@host:owner/repository` for SSH. */
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
-/** SSH's configuration may have aliases of hosts: no top-level domain but `xn--…` has a hyphen. */
+/**
+ * SSH's configuration may have aliases of hosts, such as `github.com-work`. No top-level domain has
+ * a hyphen, except `xn--…`.
+ */
 const aliasForm = /^(.+\.[a-z]{2,})[-_](?!-)[\w-]+$/;
 
 /** A remote is untrusted: it comes from the repository. */

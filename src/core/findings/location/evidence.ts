@@ -33,7 +33,7 @@ export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefine
 /** What is not checked in this time is `unchecked`. No finding is lost. */
 const maxCheckMs = 20_000;
 
-/** This was found while the uploaded text was here. */
+/** An earlier result has this evidence. It is kept for locations that are now `unchecked`. */
 export type KnownEvidence = ReadonlyMap<Location, Evidence | undefined>;
 
 export interface RunSource {
@@ -159,7 +159,7 @@ async function anchorHere(
   return anchored;
 }
 
-/** A location that no uploaded file has, but a mapping leads to, cannot be checked. */
+/** A location cannot be checked if it is in no uploaded file, but a mapping leads to a file. */
 export function asLocated(
   evidence: EvidenceOfLocations | undefined,
   isHere: (at: number) => boolean,

@@ -25,8 +25,8 @@ import {
 
 /**
  * Says where a location is according to the findings file and the upload. It is the same on every
- * machine that knows the upload. If the upload is unknown, as for an imported run, paths are as
- * reported.
+ * machine that knows the upload. If the upload is unknown, as for an imported findings file,
+ * paths are as reported.
  */
 export interface UploadPath {
   /**
@@ -59,7 +59,8 @@ interface Match {
 }
 
 /**
- * The earliest step counts. Of several targets, the only one counts that the first segment names.
+ * Returns the match of the earliest step. If several have it, returns the only one whose target the
+ * first segment of the path names.
  */
 function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefined {
   const earliest = Math.min(...found.map(({ step }) => step));
@@ -116,7 +117,7 @@ function searchUploaded(
   names: readonly string[],
   reported: ReadonlySet<string>,
 ): (text: string) => (Match & { readonly file: UploadedFile | 'ambiguous' }) | undefined {
-  // There may be hundreds of thousands of files, and most runs need no index.
+  // There may be hundreds of thousands of files, and most runs need no index of ends.
   const safe = lazily(() => [...files.values()].filter(({ path }) => isSafe(path)));
   const byPath = lazily(() => indexPaths(safe()));
   const byEnd = lazily(() => indexEnds(safe()));

@@ -22,9 +22,10 @@ interface Part {
  * The first of these counts:
  * 1. The root, if it is a finding with a line.
  * 2. The arrays and maps whose objects mostly look like findings, on the first level that has any.
- *    Nothing inside a finding is looked at. Objects without a rating and a line may be files, and
- *    an object alone the head of a report: these count if there is nothing else.
- * 3. The root as a rated finding, unless it has an empty list.
+ *    Nothing inside a finding is looked at. Objects with neither a rating nor a line may be files,
+ *    and a lone object may be the head of a report: these count if there is nothing else.
+ * 3. No finding, if an array is empty and none has objects.
+ * 4. The root, if it is a rated finding.
  */
 export function findList(root: unknown): readonly FoundList[] | undefined {
   const lone = read(root);
@@ -68,7 +69,8 @@ function partsIn({ value, severity }: Part): readonly Part[] {
 }
 
 /**
- * A list under any word has that severity, but an object under `error` or `info` may be anything.
+ * A list under any word for a severity has that severity. An object has it only under the name of a
+ * severity: one under `error` or `info` may be anything.
  */
 function severityOf(key = '', value: unknown): Severity | undefined {
   const word = key.trim().toLowerCase();
@@ -111,7 +113,10 @@ function isFinding(found: FoundList): boolean {
   return isSure(found) || (title !== '' && locations.some(({ path }) => !path.endsWith(title)));
 }
 
-/** A sure finding is rated or has a line. A CWE counts as a rating beside a title of its own. */
+/**
+ * A sure finding has a title. It also is rated, is of a live application, or has a line. A CWE
+ * counts as a rating if the title isn't that of the rule or the description.
+ */
 function isSure(found: FoundList): boolean {
   const { title, rule, description, severity, cwes } = found.finding;
   const isRated = severity !== 'unrated' || isLiveFinding(found.finding);

@@ -49,7 +49,7 @@ export function splitPath(text: string): Lines & { readonly path: string } {
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
     /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
   const path = text.slice(0, match?.index);
-  // Only digits and dots before it are a host.
+  // If there are only digits and dots before it, they are a host.
   if (!match?.groups || !/[^:.\d]/.test(path)) return { path: text };
   const { line, column, last } = match.groups;
   return {

@@ -69,8 +69,8 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
 }
 
 /**
- * Also saves the uploaded texts that findings point at. Resolves, too, if a retry would not help:
- * without findings, for a malformed file, and beyond a limit. Otherwise throws.
+ * Also saves the uploaded texts that findings point at. Throws if a retry may help. It would not
+ * help without findings, for a malformed file, or beyond a limit.
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
@@ -199,9 +199,9 @@ function stampIfThere(run: Run, { runs }: Pick<ResultSource, 'runs'>): Promise<s
   return findingsStampOf(run, runs.folderOf(run.id));
 }
 
-/** It is undefined for a result that was worked out without earlier runs. */
 interface LastResult {
   readonly result: RunResult;
+  /** It is undefined for a result that was worked out just now, without earlier runs. */
   readonly savedAt: number | undefined;
 }
 
@@ -229,7 +229,7 @@ export function withDetails<const T extends readonly Detailable[]>(
   );
 }
 
-/** Returns undefined if it is too long or nested too deeply, or its file was replaced. */
+/** Returns undefined if the item is too long or nested too deeply, or its file was replaced. */
 export async function readItem(
   { run, file, finding: { index } }: Detailable,
   source: ResultSource,

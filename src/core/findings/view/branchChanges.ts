@@ -44,14 +44,15 @@ function* pathsOf(changes: readonly FileChange[]): Generator<undefined, Readonly
   return originals;
 }
 
-/** The extension host waits for the comparison of so many characters. */
+/** The comparison of so many characters blocks the extension host. */
 const maxLength = 1_000_000;
 const maxLines = 100;
 const maxRanges = 1_000;
 
 /**
- * Moved or indented lines don't count as changed. `base` is null if the base has no such file, and
- * undefined if it cannot be read.
+ * A range doesn't count as changed if its lines were only moved or indented; a whole file doesn't
+ * if they were only indented. `base` is null if the base has no such file, and undefined if it
+ * cannot be read.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;

@@ -66,10 +66,11 @@ const maxWithoutOutcomeMs = 30 * 60 * 1000;
 
 /**
  * Returns the next state of a run, or the same object if the event doesn't belong to the state.
- * Events about uploads, notices, names, downloads, and a user's answers apply in every state.
+ * Events about removals, notices, records, names, and a user's answers apply in every state.
  */
 export function advance(run: Run, event: RunEvent): Run {
-  // A response to another intent isn't about this one: its run becomes one of its own.
+  // A response to another intent isn't about this one: `startRun` saves what that intent started as
+  // another run.
   if ('intendedAt' in event && !('intendedAt' in run && run.intendedAt === event.intendedAt)) return run;
   // Retention counts from these times, so none may be before the run's creation, even if the clock
   // was set back.

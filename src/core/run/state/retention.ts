@@ -5,7 +5,7 @@ import { lastGoodAnswerAt } from './trouble.ts';
 export const maxArchiveAgeMs = 7 * dayMs;
 
 /**
- * The wall clock's time, ms: 30 days after the run was last seen running. Undefined without
+ * Returns the wall-clock time (ms) 30 days after the run was last seen running. Undefined without
  * results.
  */
 export function resultsKeptUntil(run: Run): number | undefined {
@@ -38,9 +38,9 @@ export function hasOldArchives(run: Run, now: number): boolean {
 }
 
 /**
- * The files that an ended run may have on the service. Without the setting `deletesSource`, these
- * are only files of runs that never got a run ID and can't be running. After the retention period,
- * the service has removed all files itself.
+ * Returns the files that an ended run may have on the service. Without `deletesSource`, these are
+ * only files of runs that never got a run ID and can't be running. After the retention period, the
+ * service has removed all files itself.
  */
 export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];

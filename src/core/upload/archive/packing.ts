@@ -4,7 +4,7 @@ import { isUnchanged, type Omission, readSource, readAt, type SourceFile } from 
 import type { SelectedFile } from '../select/selection.ts';
 
 /*
- * Files are cut into tasks, in their order. A worker reads the files of a task, and a builder
+ * The list of files is cut into tasks, in order. A worker reads the files of a task, and a builder
  * (`tarSegments`, `zipSegments`) makes segments of about 4 MB from them: deflated parts of the
  * archive, which `writeArchive` joins. A file is read before its header is built; a larger one
  * follows its header in slices, and is dropped if it changes meanwhile (`undo`). Libraries take one
@@ -83,7 +83,7 @@ export type PackMessage =
 
 export const largeBytes = 4 << 20;
 const sliceBytes = 1 << 20;
-/** A deflate stream can refer so far back. */
+/** A deflate stream can refer this far back. */
 export const windowBytes = 32 << 10;
 
 export async function packTask(

@@ -146,7 +146,7 @@ function dataDescriptor({ crc, bytes, compressedBytes, zip64 }: ZipEntry): Buffe
   return descriptor;
 }
 
-/** `placeCentral` writes the entry's offset. */
+/** `putOffsets` writes the entry's offset. */
 export function centralRecord(entry: ZipEntry): Buffer {
   const name = Buffer.from(entry.path);
   const extra = entry.zip64 ? sizesExtra([entry.bytes, entry.compressedBytes, 0]) : Buffer.alloc(0);

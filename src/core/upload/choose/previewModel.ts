@@ -3,14 +3,14 @@ import { checkFiles, applyChoices, type PreparationSteps, type PreparedFolder, s
 
 interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
-  /** `isNew` unless the same folders were just shown with other choices. */
+  /** `isNew` is true for a new selection, and false for a change of the one that is shown. */
   readonly show: (prepared: readonly PreparedFolder<F>[], isNew: boolean) => void;
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
 /**
- * The files of some folders that would be uploaded, by a user's choices. They are shown before the
- * secret check, which may take long.
+ * Holds the files of some folders that would be uploaded, by a user's choices. They are shown
+ * before the secret check, which may take long.
  */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
@@ -42,7 +42,10 @@ export class PreviewModel<F> {
     this.#show(prepared, true);
   }
 
-  /** Repeats the selection, or checks files, only if the choices add some. */
+  /**
+   * Repeats the selection only if the paths that a user includes have changed, and checks only
+   * files that are unchecked.
+   */
   async applyChoices(): Promise<void> {
     const { steps } = this.#deps;
     if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))

@@ -151,8 +151,8 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
 }
 
 /**
- * Returns, unordered, the rules that match an entry of the folder that the state of `paths` belongs
- * to.
+ * Returns, unordered, the rules that match the name of an entry. Its folder is the one that the
+ * state of `paths` has reached.
  */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
   const found: PositionedRule[] = [];

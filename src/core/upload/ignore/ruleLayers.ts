@@ -89,9 +89,7 @@ export function enter(layers: readonly RuleLayer[], name: string): readonly Rule
   return layers.map((layer) => ({ ...layer, rules: layer.rules.enter(name) }));
 }
 
-/**
- * Adds the rules of a folder’s ignore files. Like in Git, a `.gitignore` that is a link is ignored.
- */
+/** Adds the rules of a folder's ignore files. Like Git, ignores a `.gitignore` that is a link. */
 export function withOwnFiles(
   layers: readonly RuleLayer[],
   folder: string,
@@ -147,7 +145,7 @@ function gitLayers(
     from: Pick<IgnoreRule, 'source' | 'isConditional'>,
   ): IgnoreRules => {
     const none = new IgnoreRules(ignoreCase);
-    // The user's settings name the file, so it may be a link.
+    // Git follows links to its `info/exclude` and to a user's excludes file, too.
     return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
   };
   const exclude = rulesOf(infoExclude, { source: 'infoExclude' });

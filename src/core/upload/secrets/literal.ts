@@ -8,14 +8,14 @@ const computed = /\$[{([]|\{\{|[%#][{]|%\(|<%/;
 
 /**
  * Matches whole values: a variable, a name in brackets, markers around a name, a call, an encrypted
- * envelope.
+ * envelope, or an address of a secret or another resource.
  */
 const reference = new RegExp(
   [
     String.raw`\$.*|%\w+%|__\w+__|@@\w+@@|\[.*\]|\(\(.*\)\)`,
     String.raw`@?[A-Za-z][\w.-]*\([^]*\)`,
-    // The first are of Spring, Maven, Jasypt, SOPS, dotenvx, and Vault. The last is a sealed
-    // secret, whose key has 4,096 bits.
+    // The first are of Spring, Maven, SOPS, dotenvx, and Vault. The last is a sealed secret, whose
+    // key has 4,096 bits.
     String.raw`\{[^{}]*\}.*|ENC\[.*|encrypted:.*|vault:v\d+:.*|Ag[A-D][\w+/]{200}.*`,
     '(?:arn|vault|ref|env|file|secrets?|ssm|kms|keychain|op|workspace|catalog|npm|link|mailto):.*',
   ]
@@ -53,8 +53,8 @@ export function isExpression(text: string): boolean {
 }
 
 /**
- * True if the value begins with ASCII that has letters and digits and isn't a name of short words
- * (`app-tls-2`, `app_tls_2`).
+ * True if the value begins with at least eight ASCII characters that include a letter and a digit,
+ * and aren't a name of short words (`app-tls-2`, `app_tls_2`).
  */
 export function looksRandom(value: string): boolean {
   const [ascii = ''] = /^[ -~]*/.exec(value) ?? [];

@@ -18,7 +18,7 @@ export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] =
     return [pattern, new RegExp(`${path.replace('*', '')}${pattern.endsWith('/') ? '[^/]' : '$'}`)] as const;
   }),
   ['*.kdbx', /\.kdbx?$/],
-  // A key has no extension, or a copy's: id_map.json and id_generator.py are ordinary files.
+  // A key has no extension, or that of a copy. `id_map.json` and `id_generator.py` are no keys.
   ['id_*', /\/id_(?:[^./]+|(?:rsa|dsa|ecdsa|ed25519)[^./]*\.(?:bak|old|orig|backup|key|txt|\d+))$/],
   ['.netrc', /\/[._]netrc$/],
   ['.pgpass', /\/\.?pgpass(?:\.conf)?$/],

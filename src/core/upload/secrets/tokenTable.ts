@@ -11,9 +11,9 @@ const sets: Readonly<Record<string, string>> = {
 
 /**
  * Tokens with a fixed prefix, as their issuers and public scanners document them. The columns are
- * the kind (without “-token”), the characters after the prefix (one of `sets`, or the inside of a
- * character class), their number, and the prefixes. If two lines have one prefix, the first that
- * matches counts.
+ * the kind (“-token” is added to a single word), the characters after the prefix (one of `sets`, or
+ * the inside of a character class), their number, and the prefixes. If two lines have one prefix,
+ * the first that matches counts.
  */
 const table = String.raw`
 github \w.- 100-2000 ghs_
@@ -237,7 +237,7 @@ export const tokenTable = table
     const [kind = '', set = '', length = '', ...prefixes] = line.split(' ');
     const [min = 0, max = min] = length.split('-').map(Number);
     const characters = sets[set] ?? set;
-    // A token ends with another character than a full stop, and before one that it can't have.
+    // A token doesn't end with a full stop, and no other character of its set follows it.
     const last = `[${characters.replace('.', '')}]`;
     const form = `[${characters}]{${String(min - 1)},${String(max - 1)}}${last}(?!${last})`;
     const rule = kind.includes('-') ? kind : `${kind}-token`;
