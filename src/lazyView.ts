@@ -5,7 +5,7 @@ export interface LazyView<Node> {
   fill(provider: vscode.TreeDataProvider<Node>): void;
 }
 
-/** The limit of one level. More rows take seconds to show. */
+/** The limit for one level of a tree. More rows take seconds to show. */
 export const maxRows = 2_000;
 
 /** Screen readers need `name`. */
@@ -35,8 +35,8 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
       getTreeItem: (element) => filled?.getTreeItem(element) ?? new vscode.TreeItem(''),
       getChildren: async (element) => {
         // If a refresh reaches VS Code during its first read, VS Code repeats that read's rows and
-        // shows only the first group with its children. A refresh after it, or one that replaces
-        // it, shows all.
+        // shows only the first group with its children. A refresh that replaces the first read, as
+        // here, or comes after it, shows all.
         if (element === undefined && !isRead) {
           isRead = true;
           changed.fire(undefined);

@@ -110,7 +110,7 @@ interface GitExtension {
   getAPI(version: 1): GitApi;
 }
 
-/** Other extensions may provide a document, or take part in saving it. */
+/** Limits the wait: other extensions may provide a document, or take part in saving it. */
 export function answerAbout<T>(
   uri: vscode.Uri,
   work: PromiseLike<T>,
@@ -173,7 +173,7 @@ export async function whenRead(
   }
 }
 
-/** VS Code's git extension knows no repository in Restricted Mode, or while it doesn't answer. */
+/** Returns undefined also in Restricted Mode, and if VS Code's git extension doesn't answer. */
 export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
   try {
     return (await gitApi())?.getRepository(folder) ?? undefined;

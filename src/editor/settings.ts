@@ -5,13 +5,12 @@ import { archiveTypeSchema, identifierSchema, languageSchema } from '../core/api
 import { AssessmentError } from '../core/errors.ts';
 import { SEVERITIES } from '../core/findings/finding.ts';
 
-/** The base URL is normalized. */
 export interface Destination {
   readonly baseUrl: string;
   readonly organizationId: string;
 }
 
-/** Returns undefined while a setting is empty. */
+/** Returns undefined while a setting is empty. The base URL is normalized. */
 export function readDestination(): Destination | undefined {
   const { baseUrl, organizationId } = readRawDestination();
   return baseUrl === '' || organizationId === ''
@@ -43,7 +42,7 @@ const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
 /**
  * Throws `badSetting` for an invalid value of any setting of a run, even one that is read later
- * with a fallback (docs/api.md, section 8).
+ * with a fallback.
  */
 export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
@@ -107,7 +106,7 @@ export function readRetainLocalDays(): number {
   return data ?? atLeastOneSchema.parse(inspected('runs.retainLocalDays')?.defaultValue);
 }
 
-/** An invalid value hides nothing. */
+/** An invalid value means the manifest's default. */
 export function readDisplaySettings() {
   const minimum = userValue('findings.minimumSeverity');
   return {

@@ -16,8 +16,8 @@ hljs.registerLanguage('dockerfile', dockerfile);
 hljs.registerLanguage('http', http);
 
 /**
- * Colours code blocks, and gives those that scroll sideways a tab stop. Observes sections, because
- * each observed element costs time.
+ * Colours code blocks, and gives code blocks and tables that scroll sideways a tab stop. Observes
+ * sections, because each observed element costs time.
  */
 export class BlockFinisher {
   readonly #clean: Clean;

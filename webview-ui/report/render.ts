@@ -115,11 +115,11 @@ interface LocationLinks {
   readonly tooltip: string;
 }
 
-/** No path in running text contains these characters. */
+/** A path in running text begins and ends at these characters. */
 const separators = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
 /**
- * Matches only at the start of a word. From every letter of a long word, it would take quadratic
- * time.
+ * A match begins only at the start of a word. Trying every letter of a long word would take
+ * quadratic time.
  */
 const locationInText = new RegExp(
   `(?<![^${separators}])[^${separators}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
@@ -194,7 +194,10 @@ const scriptAttributes = ['alert', 'anchor', 'check', 'footnote', 'image', 'lang
 
 const shared = { ALLOW_ARIA_ATTR: false, ALLOW_DATA_ATTR: false, RETURN_DOM_FRAGMENT: true } as const;
 
-/** The nodes can't run, load, or navigate: URLs, names, classes, and styles are removed. */
+/**
+ * The nodes can't run, load, or navigate: URLs, names, and styles are removed. Only highlighted
+ * code keeps classes.
+ */
 export type Clean = (html: string) => DocumentFragment;
 
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {

@@ -2,8 +2,8 @@ import { type Contents, findJumpTargets } from './contents.ts';
 import { element } from './element.ts';
 
 /**
- * Writes self-contained HTML, a section at a time. Jumps are links within the page; nothing else
- * can be clicked.
+ * Writes self-contained HTML, a section at a time. Jumps are links within the page. There are no
+ * other links or buttons.
  */
 export function* writeSavedCopy(
   header: HTMLElement,

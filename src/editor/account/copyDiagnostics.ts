@@ -129,7 +129,7 @@ function versions(version: string): string[] {
   ];
 }
 
-/** Free text, such as an organization ID, a URL, or a path, is listed only as set. */
+/** Free text, such as an organization ID, a URL, or a path, is listed only as `set`. */
 function changedSettings(settings: SettingList): string[] {
   const scopes = [undefined, ...(vscode.workspace.workspaceFolders ?? [])];
   return Object.entries(settings).flatMap(([key, setting]) => {

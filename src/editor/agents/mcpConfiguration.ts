@@ -33,7 +33,7 @@ export function toMcpConfiguration(
     const entry = { type: 'stdio', command, args, env };
     return `${JSON.stringify({ mcpServers: { [name]: entry } }, undefined, 2)}\n`;
   }
-  // TOML's strings have the escapes of JSON's.
+  // The escapes of a JSON string are also valid in a TOML string.
   const lines = [
     `[mcp_servers.${name}]`,
     `command = ${JSON.stringify(command)}`,

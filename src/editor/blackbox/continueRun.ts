@@ -38,7 +38,7 @@ export async function continueRun(
   if (run === undefined || runId === undefined) return;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
-    // Keys and links also run this, but menus show the command only where it is allowed.
+    // Menus show the command only where it is allowed, but keys and links run it anywhere.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
     await showInformation(why, showRunsAction());
     return;
@@ -94,8 +94,8 @@ async function pairsFor(
 }
 
 /**
- * A continuation of a one-pair run is a one-pair run, and is for the same finding only if it tests
- * the same pair.
+ * If a continuation of a one-pair run tests one pair, it is a one-pair run, too. It is for the same
+ * finding only if it tests the same pair.
  */
 function onePairMembers(
   run: Run,

@@ -188,7 +188,7 @@ function describeFeatures(
   return state;
 }
 
-/** Returns "58 of 374 pairs chosen". */
+/** Returns a sentence such as “58 of 374 pairs chosen.” */
 function countOf({ choice, list }: ShownFeatures): string {
   const count = formatNumber(countChosen(choice, list.features));
   const total = formatNumber(list.features.length * perspectives.length);

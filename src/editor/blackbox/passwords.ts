@@ -31,8 +31,8 @@ const t = vscode.l10n.t;
 
 /**
  * Asks for passwords that are neither saved nor entered, and adds them to `entered`. Offers the
- * password of an earlier request with what changed. `PasswordStore.approve` saves them at the
- * start.
+ * password of an earlier request, and shows what has changed. `PasswordStore.approve` saves them at
+ * the start.
  */
 export async function askForPasswords(
   request: PasswordRequest,
@@ -141,7 +141,7 @@ function nameOf({ id, role }: Login): string {
   return t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
-/** What the user types meanwhile stays, and is read again. */
+/** Keeps what the user types meanwhile: a changed document is read again, at most twice. */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');

@@ -54,7 +54,7 @@ export async function askToStart(
   return choice === show ? 'readingRequest' : 'cancelled';
 }
 
-/** No host name of the Internet is longer than this many characters. */
+/** A host name of the Internet has at most 253 characters, so its origin is shown whole. */
 const maxOriginLength = 300;
 
 /** Every new origin is named. `areNew` is true if one of them is in no run of this machine. */

@@ -11,7 +11,7 @@ import { capitalized, firstLines } from '../formats.ts';
 
 const t = vscode.l10n.t;
 
-/** Clips a long part. Then `isWhole` is false. */
+/** Clips long parts. `isWhole` is false if there are any. */
 export function describeChanges(changes: readonly PartChange[]): {
   readonly text: string;
   readonly isWhole: boolean;

@@ -10,7 +10,7 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** Code actions and links name a finding; keys of the Findings view mean its selection. */
+/** Code actions and links name a finding; key bindings of the Findings view mean its selection. */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
@@ -73,7 +73,7 @@ export function toAddress({ run, name, file, index, fingerprint }: ShownFinding)
   return vscode.Uri.from({ scheme: vscode.env.uriScheme, authority: extensionId, path: '/finding', query });
 }
 
-/** Replaces the argument of a tree's key by the arguments that a menu would pass. */
+/** Replaces the argument of a tree's key binding with the arguments that a menu would pass. */
 export async function withFocusedRows(
   args: readonly unknown[],
   views: Readonly<Record<'findings' | 'features', { readonly view: vscode.TreeView<unknown> }>>,

@@ -100,7 +100,7 @@ export function findingsMarkdown(shown: readonly DetailedFinding[]): string {
 const maxTitleLength = 200;
 const messageShownMs = 5_000;
 
-/** Sends nothing: copies a link, or opens the page for a new issue. */
+/** Copies a link, or opens the page for a new issue, whose URL contains the finding's title. */
 export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps): Promise<void> {
   const tracker = await trackerOf(unmasked);
   const shown = await maskSecrets(unmasked, deps.secretWorkerFile);

@@ -30,7 +30,7 @@ const t = vscode.l10n.t;
 const scheme = 'whitebox-assessed';
 const messageShownMs = 10_000;
 
-/** A URI has all that identifies an uploaded file of a run, and reaches nothing else. */
+/** A URI contains the size and hash of an uploaded file, so it can't open any other content. */
 export function provideAsAssessed(sources: TextSources): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(scheme, {
     provideTextDocumentContent: async ({ path, query }) => {

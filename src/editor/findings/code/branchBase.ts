@@ -10,7 +10,7 @@ import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
 import { contentAt, toText } from './fileTexts.ts';
 
-/** Larger files are not compared. */
+/** The limit for the texts of all files at the base. Files beyond it are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 
 export interface Base {
@@ -22,8 +22,8 @@ export interface Base {
 }
 
 /**
- * The merge base is with the picked branch, else the default one or its upstream. Throws
- * `noAnswer`.
+ * Finds the merge base with the picked branch, else with the upstream of `main` or `master` if that
+ * is checked out, else with the default branch of `origin`. Throws `noAnswer`.
  */
 export async function findBase(
   repository: GitRepository,
@@ -55,7 +55,7 @@ export async function findBase(
 
 interface BaseText {
   readonly bytes: number;
-  /** Is null if the base has no such file, and undefined if it is unknown. */
+  /** The text is null if the base has no such file, and undefined if it is unknown. */
   readonly text: string | null | undefined;
 }
 
@@ -90,7 +90,7 @@ export class FilesAtBase {
     for (const [file, { before }] of this.#files) if (before.text === undefined) this.#forget(file);
   }
 
-  /** What cannot be read now is read again by the next comparison. */
+  /** A file that cannot be read now is read again by the next comparison. */
   async compare(
     file: string,
     { repository, commit, originals }: Base,

@@ -45,7 +45,8 @@ interface FindingsViewDeps {
 
 /**
  * Rows, message, badge, and welcome are drawn from one value, the filtered findings, so that they
- * agree. `stateOf` names the state of the view, and the manifest has a welcome for each.
+ * agree. `stateOf` names the state of the view, and the manifest has a welcome for each state but
+ * `shown`.
  */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
@@ -95,7 +96,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   );
 }
 
-/** A comparison, and a filter by triage or acceptance, also shows closed findings. */
+/** A comparison also shows closed findings, and so does a filter by triage or acceptance. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
@@ -197,7 +198,7 @@ export function describeFindings(
   const proposed = proposalsIn(findings).reduce((sum, { count }) => sum + count, 0);
   if (proposed > 0) lines.push(proposalsLabel(proposed));
   view.message = state === 'shown' ? lines.join(' — ') : '';
-  // VS Code cuts the end of a long description, so the filter comes first.
+  // VS Code cuts the end of a long description, so shared decisions and the filter come first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
   const open = filtered.displayed.filter(
     ({ verdict, triage }) => isReported(verdict) && !isClosed(triage.state),
