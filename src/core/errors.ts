@@ -75,9 +75,9 @@ export type ErrorKind = (typeof errorKinds)[number];
 /** All values are already redacted. */
 export interface ErrorData {
   readonly status?: number | undefined;
-  /** The service's message or the system's code, at most 500 characters. */
+  /** A message of the service or a code, at most 500 characters. */
   readonly detail?: string | undefined;
-  /** The operation, file, or setting that the error is about. */
+  /** The operation, file, setting, or run that the error is about. */
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -85,17 +85,14 @@ export interface ErrorData {
   readonly requestId?: string | undefined;
   /** The reply was a web page, which a proxy may have sent. */
   readonly isPage?: boolean | undefined;
-  /** Nothing left this machine, or it was surely refused: even a start may be sent again. */
+  /** The request didn't leave this machine, or was surely refused: a start may be sent again. */
   readonly isUnsent?: boolean | undefined;
   /** A limit and the value that exceeded it, in the unit of the kind (bytes for sizes). */
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;
 }
 
-/**
- * The only error that this extension throws on purpose. Its `cause` is the system's or the
- * service's error.
- */
+/** Expected failures have this class. The `cause` is the original error. */
 export class AssessmentError extends Error {
   override readonly name = 'AssessmentError';
   readonly kind: ErrorKind;
@@ -121,9 +118,7 @@ export function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/**
- * Returns `diskFull` or `storage` for an error of the file system. Undefined for any other error.
- */
+/** Returns `diskFull` or `storage` for a system error. Undefined for any other error. */
 export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
   const code = systemCode(error) ?? '';
   // Codes with an underscore are Node's, and not about a disk. Windows reports `UNKNOWN` for a
@@ -133,7 +128,7 @@ export function fileError(error: unknown, subject?: string): AssessmentError | u
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });
 }
 
-/** Turns an error of the disk into an unknown value. Throws any other error. */
+/** Returns undefined for a system error or an AssessmentError. Throws any other error. */
 export function asUnknown(error: unknown): undefined {
   if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
 }

@@ -12,16 +12,12 @@ const toAgents = new RegExp(String.raw`(${emoji})|${hidden}|\p{DI}`, 'gu');
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 
-/**
- * Shows control, bidi, and other invisible characters as `\u{202E}`. Keeps line breaks and tabs.
- */
+/** Escapes invisible characters as in `\u{202E}`. Keeps line breaks and tabs. */
 export function visibleText(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toPeople);
 }
 
-/**
- * Shows also invisible characters that scripts need: to an agent, they could carry a hidden text.
- */
+/** Escapes also invisible characters that scripts need: they could carry text to an agent. */
 export function visibleToAgents(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toAgents);
 }
@@ -49,10 +45,7 @@ export function visibleName(name: string): string {
 
 const inexact = /\\(?=u\{)|⏎|[\p{C}\p{DI}\p{Zl}\p{Zp}]|(?! )\p{Zs}|^ | $|(?<= ) /gu;
 
-/**
- * Returns a line without invisible characters that differs for every two texts. `⏎` is a line
- * break.
- */
+/** Returns a different line for each text, without invisible characters. `⏎` is a line break. */
 export function exactLine(text: string): string {
   return text.replace(inexact, (character) => (character === '\n' ? '⏎' : escaped(character)));
 }

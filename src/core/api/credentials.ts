@@ -7,8 +7,8 @@ export interface TokenSource {
   /** Undefined if a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
   /**
-   * Must follow a 401. Throws `tokenCommand` if the command prints no token, or the rejected one
-   * (`sameToken`).
+   * Replaces a token after a 401. Throws `tokenCommand` if the command prints no token, or the
+   * rejected one (`sameToken`).
    */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
@@ -27,7 +27,7 @@ export function readTokenKey(key: string): { origin: string; organizationId: str
   return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
-/** Texts that are no token. They may contain one, so they are never shown. */
+/** These texts are no tokens, but may contain one, so they are never shown. */
 const faults = [
   ['nothing', /^$/],
   ['json', /^[[{]/],
@@ -50,7 +50,7 @@ export type Renewals = Map<string, Promise<string>>;
 /**
  * The token of one origin and organization. A new token from `runTokenCommand` replaces the saved
  * one. One renewal is in progress at a time: all callers wait for it, and none of them can abort
- * it. Throws the errors of `secrets`.
+ * it. Without a token command, throws the errors of `secrets`.
  */
 export function storedToken(
   secrets: SecretStore,
@@ -93,7 +93,7 @@ export function storedToken(
       const stored = await read(signal);
       if (stored !== undefined && stored !== rejected) return stored;
       const fresh = await renewed(stored, signal);
-      // The command prints another token only after a user has signed in where it looks.
+      // The command prints another token only after a new sign-in in its tool.
       if (fresh === rejected) throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return fresh;
     },
@@ -101,8 +101,8 @@ export function storedToken(
 }
 
 /**
- * Runs without a shell, for at most 30 s. Throws `tokenCommand` without any output; `detail` says
- * how the command ended, or what kind of text it printed.
+ * Runs without a shell, for at most 30 s. Throws `tokenCommand`, never with the output: `detail`
+ * says how the command ended, or what kind of text it printed.
  */
 export async function runTokenCommand(command: readonly string[]): Promise<string> {
   const [program, ...args] = command;
@@ -118,7 +118,7 @@ export async function runTokenCommand(command: readonly string[]): Promise<strin
         else fail(error);
       });
     } catch (error) {
-      fail(error); // It is a batch file on Windows, which needs a shell, or an invalid argument.
+      fail(error); // An argument is invalid, or the program is a batch file, which needs a shell.
     }
   });
   try {

@@ -10,14 +10,14 @@ export interface RetryPolicy {
 
 export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
-/** A second arrival of these calls only takes storage. */
+/** A duplicate of such a call only takes storage. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
 export const noRetry: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 15_000;
-/** A user waits for these calls, so a longer `Retry-After` is the caller's to respect. */
+/** A user waits for these calls, so a longer `Retry-After` is left to the caller. */
 const maxWaitMs = 120_000;
 
 export async function withRetry<T>(
@@ -45,7 +45,7 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited', 'serverError'].includes(kind);
 }
 
-/** The longest wait that is respected, because the wall clock may be wrong. */
+/** A longer wait is shortened to this, because the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**

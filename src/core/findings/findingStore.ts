@@ -92,7 +92,7 @@ export class FindingStore implements Disposable {
     this.#subscriptions = [
       deps.runs.onDidChange((changed) => {
         if (!changed.some((run) => isFinal(run) || this.#views.has(run.id))) return;
-        this.#show(); // it may be the name of an earlier run that has changed
+        this.#show(); // The label of an earlier run may have changed.
         load();
       }),
       deps.triage.onDidChange(() => this.#show()),
@@ -177,7 +177,7 @@ export class FindingStore implements Disposable {
       return view;
     };
     const done = (this.#steps.get(id) ?? Promise.resolve()).then(step);
-    const end = (): void => undefined; // the caller gets the error
+    const end = (): void => undefined; // The caller gets the error.
     this.#steps.set(id, done.then(end, end));
     return done;
   }
@@ -271,7 +271,7 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /** Returns undefined if it is too long or nested too deeply, or its file was replaced. */
+  /** Undefined if the item is too long or nested too deeply, or if its file was replaced. */
   itemOf(found: Detailable): Promise<string | undefined> {
     return readItem(found, this.#deps);
   }

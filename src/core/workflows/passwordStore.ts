@@ -96,7 +96,7 @@ export class PasswordStore {
     return Promise.all(loginsOf(request).map(async (login) => this.#read(keyOf(login))));
   }
 
-  /** No text of the service may contain these passwords. */
+  /** The client redacts these passwords in texts of the service. */
   async saved(request: SentInput): Promise<readonly string[]> {
     return (await this.get(request)).filter((password) => password !== undefined);
   }

@@ -42,7 +42,7 @@ const usualLimit = 50;
  * Agents take about 25,000 tokens as one answer. A token is about three bytes, also of Japanese.
  */
 const maxAnswerBytes = 75_000;
-/** Cut texts and lists end with “…”. If an answer is too large, the next limits are used. */
+/** If an answer is too large, the next limits are used. */
 const cuts = [
   { maxText: 8_000, maxItems: 100 },
   { maxText: 2_000, maxItems: 100 },
@@ -58,7 +58,7 @@ export interface ToolFinding extends ShownFinding {
 }
 
 export interface ToolRun extends ShownRun {
-  /** This is when VS Code saved the result. It is undefined in VS Code, which knows the present. */
+  /** When VS Code saved the result. Undefined in VS Code itself, whose results are current. */
   readonly savedAt?: number | 'never' | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 import { compact, maxComparedLength } from './lineText.ts';
 
-/** Time grows with the square of it, and a keystroke waits. */
+/** The time grows with the square of the edits, and each keystroke waits. */
 const maxGapEdits = 100;
 const maxLandmarkEdits = 400;
 
@@ -65,7 +65,7 @@ function compareGap(
   return hunks;
 }
 
-/** Lines that occur once in each text, in their common order, split it into small gaps. */
+/** Lines that occur once in each text, in their common order, split the texts into small gaps. */
 function landmarksOf(
   before: readonly string[],
   after: readonly string[],

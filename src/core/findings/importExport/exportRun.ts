@@ -50,8 +50,8 @@ export async function exportRun(
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   const runFolder = runFolderOf(source.run.id);
   if (form.kind === 'bundle') {
-    // Links and shared decisions know the findings and the report by their hash, so these are as
-    // received.
+    // Links and shared decisions know the findings and the report by their hash, so these stay
+    // unchanged.
     const files = toBundle(await mask(source), await readArtifacts(source.run, runFolder));
     return { content: new Uint8Array(zipBundle(files)) };
   }

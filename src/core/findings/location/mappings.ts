@@ -10,10 +10,7 @@ import {
   type VisitedFile,
 } from './workspacePath.ts';
 
-/**
- * If a path has no file and starts with `from`, it starts with `to` instead. Both are whole
- * segments.
- */
+/** In a path without a file, `to` replaces the start `from`. Both are whole segments. */
 export interface PathMapping {
   readonly from: string;
   /** It is relative to the folder, with `/`, and empty for the folder itself. */
@@ -75,7 +72,7 @@ export interface MappingPlan {
   readonly located: number;
 }
 
-/** More paths show nothing new. */
+/** So many paths are enough to choose a prefix. */
 const maxPaths = 2_000;
 const maxSegments = 50;
 

@@ -34,8 +34,8 @@ export interface Cut {
 }
 
 /**
- * Every item becomes a finding, except a check that passed. Throws `malformedFindings` if there is
- * no list, and `findingsTooLarge`.
+ * Items become findings, except passes (`isPass`) and those beyond `maxFindings`. Throws
+ * `malformedFindings` if there is no list, and `findingsTooLarge`.
  */
 export function parseFindings(text: string): ParsedFindings {
   const root = readJson(withoutFence(text));

@@ -64,7 +64,7 @@ export async function compareFindings(
   for (const finding of former.findings)
     if (!reported.has(finding.name) && isUnknown(finding))
       absent.set(finding.name, { ...finding, verdict: undefined, statusSince: createdAt });
-  // Beyond the limit, findings that no run has reported for longest are not listed.
+  // The latest come first, because absent findings beyond a limit are not listed.
   return { findings, absent: [...absent.values()].sort((one, other) => other.statusSince - one.statusSince) };
 }
 
@@ -95,7 +95,7 @@ function isComplete({ run, cut }: ComparedRun): true | undefined {
   return (hasAllFindings(run) && cut === undefined) || undefined;
 }
 
-/** The state of each pair is known, also in a run that ended early. */
+/** The progress has the state of each pair, also in a run that ended early. */
 function absenceCounts(run: ComparedRun): boolean {
   return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }

@@ -38,7 +38,7 @@ export function triagePathsOf(folder: string, storageFolder: string, isShared: b
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** Somebody else decided this. It hides nothing. */
+/** A decision of somebody else hides nothing. */
 export interface Proposal {
   readonly path: string;
   readonly entry: TriageEntry;
@@ -136,7 +136,7 @@ async function readBookFile(
 
 export async function addToBook(book: string, added: readonly (TriageEntry | Answer)[]): Promise<void> {
   if (added.length === 0) return;
-  // The empty line after a line that was cut off is missing.
+  // The first line break ends a line that was cut off.
   const content = Buffer.from(added.map((line) => `\n${formatLine(line)}\n`).join(''));
   try {
     await makePrivateFolder(dirname(book));

@@ -32,7 +32,7 @@ const fence = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const marker = /^(\s*(?:[-*+]|\d{1,3}[.)])\s+)(\S.*)$/;
 const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 
-/** Untrusted texts are in code blocks that they cannot end. */
+/** Untrusted texts are escaped, or in code that they cannot end. */
 export function findingMarkdown(shown: DetailedFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.locations;

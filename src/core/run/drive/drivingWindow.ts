@@ -85,8 +85,8 @@ export class DrivingWindow {
   }
 
   /**
-   * Wakes this window's drives that wait for a token. Every window gets the event, so all drives
-   * are reached.
+   * Wakes this window's drives of these runs. Every window gets the event, so all drives are
+   * reached.
    */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);

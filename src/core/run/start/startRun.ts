@@ -9,9 +9,9 @@ import { type PackedRun, signalOf } from './packRun.ts';
 import { uploadFiles } from './uploadFiles.ts';
 
 /**
- * Uploads a packed run and sends its start request, under its lease. Each fact is on disk before
- * the action that it describes. Resolves with the run once it is running, unknown, or ended. Throws
- * if another window has the run, or if this window closes.
+ * Uploads a packed run, saves the intent to start it, and sends its start request, under its lease.
+ * Resolves with the run once it is running, unknown, or ended. Throws if another window has the
+ * run, or if this window closes.
  */
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;

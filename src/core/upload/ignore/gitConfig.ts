@@ -10,7 +10,7 @@ export interface IgnoreSettings {
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
   /**
-   * Excludes files of conditional includes, and the user's file if the repository's configuration
+   * The excludes files of conditional includes, and the user's if the repository's configuration
    * names another.
    */
   readonly possibleExcludesFiles: readonly string[];
@@ -129,7 +129,7 @@ class Configuration {
   }
 }
 
-/** The variables name a file instead of the usual ones; an empty name of the user's means none. */
+/** The variables name a file instead of the usual ones. An empty `user` means no file. */
 function systemAndUserFiles(
   {
     GIT_CONFIG_NOSYSTEM: isOff = 'false',

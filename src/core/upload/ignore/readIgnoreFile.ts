@@ -28,8 +28,8 @@ export function readGitFile(
 
 /**
  * Reads a `.whiteboxignore`. Undefined without one. Throws `ignoreFileUnreadable` if it can't be
- * read, also for a link, a folder, and text that isn't UTF-8: it must never mean that nothing is
- * excluded.
+ * read, also for a link, a folder, and text that isn't UTF-8: such a file must never mean that
+ * nothing is excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;

@@ -73,9 +73,7 @@ interface Folder {
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
-  /**
-   * The rule that excludes this folder, which the walk enters for paths that a user chose inside.
-   */
+  /** The rule that excludes this folder, which the walk enters for chosen or tracked paths. */
   readonly ignoredBy: IgnoreRule | undefined;
   /**
    * The walk enters the folder only for files that Git tracks: the folder itself is in `excluded`.

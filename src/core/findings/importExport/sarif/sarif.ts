@@ -22,7 +22,7 @@ import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleI
 
 /**
  * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
- * text. This form has everything. Its paths start at the assessed folder, or above several.
+ * text. This form has everything. Its paths start at the assessed folder, or above several folders.
  * `codeScanning` has what GitHub accepts, with paths from the root of a repository. Sections are
  * those of the standard.
  */
@@ -56,7 +56,7 @@ export function toSarif(source: DetailedRun, assessed: AssessedLocations, tool: 
   // Verdicts and suppressions are on all results or on none (3.27.23 and 3.27.24).
   const hasVerdicts = all.every(({ verdict }) => verdict !== undefined);
   const hasSuppressions = all.some(({ triage }) => needsNote(triage.state));
-  // This run may be later than the finding's, and its folders count.
+  // A finding may be of an earlier run, but the folders of this run count.
   const folders = targets.map((target) => ({ ...target, path: targets.length === 1 ? '' : target.name }));
   const quotes = new Map(
     all.flatMap(({ finding, details }) =>
