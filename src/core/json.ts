@@ -129,7 +129,7 @@ export function firstHit<T>(
   return undefined;
 }
 
-/** Undefined also for null. A miss must be cheap, because about one of twenty aliases exists. */
+/** Undefined also for null. A miss must be cheap, because about one in twenty aliases exists. */
 function hitAt(fields: Fields, path: KeyPath): unknown {
   const first = fields.get(path[0] ?? '') ?? undefined;
   return first === undefined || path.length === 1 ? first : (valueAt(first, path.slice(1)) ?? undefined);

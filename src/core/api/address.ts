@@ -1,9 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
 
-/**
- * The IPv6 forms of an IPv4 address: compatible, mapped, translated, and NAT64, also a local one.
- */
+/** An IPv6 form of an IPv4 address is compatible, mapped, translated, or NAT64 (global, local). */
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
 /**
@@ -39,7 +37,7 @@ export function toBaseUrl(text: string): string {
 /**
  * Parses a presigned URL of a service. Throws `insecureUrl` (subject: `files`) unless it is https,
  * or http on loopback, without user information. Only a service on loopback may name loopback, and
- * none may name link-local addresses and cloud metadata, because something on this machine or
+ * none may name link-local addresses or cloud metadata, because something on this machine or
  * network may respond there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {

@@ -47,7 +47,7 @@ function secretsOf(url: URL): string[] {
   return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
-/** A page only tells who sent the reply: `intercepted` if it may replace the response. */
+/** A web page is from another server: `intercepted`, unless the status already tells the cause. */
 function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status < 300) return isPage ? 'intercepted' : 'badResponse';
   if (status < 400) return 'redirected';
@@ -88,8 +88,8 @@ export function isExhausted(code: string | undefined): boolean {
 }
 
 /**
- * Matches Node's codes of TLS and certificate checks: they have an underscore and aren't a
- * resolver's or Node's other codes.
+ * Matches Node's codes of TLS and certificate checks. Most have an underscore, but so have codes of
+ * the resolver (`EAI_`) and of Node itself (`ERR_`).
  */
 const ofTls = /^(?:EPROTO$|UNSPECIFIED$|(?!EAI_|ERR_(?!TLS|SSL))[A-Z]+_)/;
 

@@ -39,9 +39,7 @@ function isShownByDefault(run: Run): boolean {
   return hasAllFindings(run) || (hasHitCreditLimit(run) && hasFindings(run) && !testsOnePair(run));
 }
 
-/**
- * The user chose a run, or none. The choice holds until another run of the subject gets findings.
- */
+/** The choice of a run, or of none, holds until a new run of the subject is shown by default. */
 interface FolderChoice {
   readonly folder: string;
   readonly runId: string | undefined;
@@ -118,7 +116,7 @@ export function canShareNames(one: Run, other: Run): boolean {
   return one.state === 'imported' || other.state === 'imported' || isOfSameAccount;
 }
 
-/** Returns each run of this subject and account once that has findings in a folder of this run. */
+/** Returns, once each, runs of this subject and account with findings in a folder of this run. */
 export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
   const related = runs.filter(
@@ -149,7 +147,7 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   return runs.filter((other) => isBefore(other, run) && isOfSameFolders(run, other));
 }
 
-/** A watched run is polled at least this often. */
+/** Polls of a run are more frequent than this while they succeed. */
 const maxUnseenMs = 30 * 60_000;
 
 /**

@@ -16,7 +16,7 @@ export interface FindingIdentity {
   /** The first 16 hex digits of the SHA-256 identify the findings file. */
   readonly file: string;
   readonly index: number;
-  /** Similar findings may share it. */
+  /** Similar findings may share a fingerprint. */
   readonly fingerprint: string;
 }
 
@@ -119,8 +119,8 @@ function liveAddressOf({ feature = '', method = '', url = '' }: Finding): readon
 const minQuote = 6;
 
 /**
- * Hashes a quote without white space, omitted lines, and brackets at its ends. Returns an empty
- * text if the rest is too short to identify code.
+ * Hashes a quote without white space, omitted lines, and lines of brackets at its ends. Returns an
+ * empty text if the rest is too short to identify code.
  */
 export function quoteKeyOf(snippet = ''): string {
   const lines = splitLines(snippet.slice(0, maxSnippet))

@@ -47,7 +47,7 @@ const trend = z.strictObject({
 const reportContent = z.strictObject({
   parts: z.array(
     z.strictObject({
-      /** Without it, the text has its own headings. */
+      /** Undefined if the text has its own headings. */
       heading: z.optional(text),
       /**
        * The text is untrusted. Parts are rendered separately, so that it cannot affect another
@@ -86,7 +86,7 @@ const reportContent = z.strictObject({
 
 const showMessage = z.strictObject({
   type: z.literal('show'),
-  /** The webview stores it to restore its panel. */
+  /** The webview stores the ID to restore its panel. */
   documentId: text,
   content: reportContent,
   strings: reportStrings,

@@ -73,7 +73,7 @@ export class RunTracker implements Disposable {
     return packed && this.startPacked(packed, options);
   }
 
-  /** The caller must have claimed the folders. Undefined after a cancellation. */
+  /** The caller must have claimed the subjects. Undefined after a cancellation. */
   async pack(assessment: Assessment, { signal, onPackaging }: StartOptions): Promise<PackedRun | undefined> {
     await this.#deps.store.requireWritable();
     try {
@@ -128,7 +128,7 @@ export class RunTracker implements Disposable {
     if (listed !== undefined) return listed;
     await clientFor(note).describe(note.workflow, note.runId);
     await store.reload();
-    // All windows give it the same local ID, so that only the first one makes its folder.
+    // All windows give the run the same local ID, so that only the first one makes its folder.
     const tracked =
       find() ?? (await store.create(trackedRun({ id: this.#idFor(note), now: clock.now() }, note)));
     await this.checkNow(tracked.id);
@@ -209,7 +209,7 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
 
-  /** A cancellation or a failure changes nothing. */
+  /** A download that fails or is cancelled changes nothing. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');

@@ -97,11 +97,11 @@ async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFi
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
   const urls = settings.filter(({ name }) => name === 'remote.origin.url');
   const [named] = urls.flatMap(({ value = '' }) => readTracker(value)?.kind ?? []);
-  // Most hosts of GitLab have names of their own.
+  // Most GitLab servers have a domain of their own.
   const host = named ?? (existsSync(join(root, '.gitlab-ci.yml')) ? 'gitlab' : undefined);
   for (const name of [...ownersFilesOf[host ?? 'github'], ...OWNERS_FILES]) {
     const file = join(root, name);
-    const target = await realPath(file).catch(() => undefined); // it may not be there
+    const target = await realPath(file).catch(() => undefined); // The file may be missing.
     if (target === undefined || pathInside(real, target) === undefined) continue;
     const [, inFolder] = /^\.(github|gitlab)\//.exec(name) ?? [];
     return {
@@ -146,7 +146,7 @@ interface OwnerRule {
   /** A pattern that matches a folder also matches all files below. */
   readonly reachesBelow: boolean;
   readonly owners: readonly string[];
-  /** Nothing in its section brings back what it matches. */
+  /** No rule of its section brings back a path that an exclusion matches. */
   readonly isExclusion: boolean;
   readonly isOdd: boolean;
 }
@@ -154,9 +154,9 @@ interface OwnerRule {
 type OwnerPattern = Pick<OwnerRule, 'path' | 'folderOnly' | 'reachesBelow'>;
 
 export interface CodeOwners {
-  /** GitHub's format has one section; the owners of several add up. */
+  /** GitHub's format has one section. The owners of several sections add up. */
   readonly sections: readonly (readonly OwnerRule[])[];
-  /** Hosts skip these 1-based lines, wholly or in part, or they are too long. */
+  /** These 1-based lines are too long, or hosts skip them, wholly or in part. */
   readonly skipped: readonly number[];
 }
 
@@ -210,9 +210,7 @@ function readGitHubRule(line: string): OwnerRule | undefined {
   return pattern && { ...pattern, owners, isExclusion: false, isOdd: false };
 }
 
-/**
- * A path without owners has those of its section. GitLab reads a heading without its end as a path.
- */
+/** A path without owners has those of its section. GitLab reads `[Name` without `]` as a path. */
 function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | undefined {
   const rule = line.replace(/^!/, '');
   const [glob = ''] = globAtStart.exec(rule) ?? [];
@@ -250,7 +248,7 @@ function isGitLabOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** Neither format has sets: folders such as `[id]` are common. */
+/** Neither format has character sets: `[id]` is the name of a folder. */
 function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefined {
   if (glob.length > maxGlobLength) return undefined;
   const plain = glob.replace(/\\[^]|[[\]]/g, (text) => (text.length === 1 ? `\\${text}` : text));
@@ -288,7 +286,7 @@ function matches({ path, folderOnly, reachesBelow }: OwnerPattern, names: readon
     if (pattern === undefined && (name === undefined ? !folderOnly : reachesBelow)) return true;
     if (pattern === globstar && name !== undefined) {
       at += 1;
-      // At the end, it matches at least one name, elsewhere none or more.
+      // At the end, a globstar matches at least one name, elsewhere none or more.
       if (at === path.length) return !folderOnly || names.length > 1;
       [afterGlobstar, skipped] = [at, index];
     } else if (pattern !== globstar && name !== undefined && pattern?.matches(name) === true) {

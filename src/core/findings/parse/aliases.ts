@@ -87,7 +87,7 @@ export interface LocationSource {
   readonly strings: PathBelief;
 }
 
-/** Only an array counts. An array under another name of a file has the keys of a path. */
+/** Only an array counts. Under another name, such as `path`, an array has the keys of one path. */
 export const FILE_LIST: LocationSource = { strings: 'files', paths: keyPaths('file') };
 
 export const MAIN_LOCATIONS: readonly LocationSource[] = [

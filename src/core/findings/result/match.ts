@@ -42,12 +42,12 @@ interface Candidate {
   readonly file: string | undefined;
   /** The quotes are of the main location, and of all locations in any order, each with its file. */
   readonly quotes: readonly string[];
-  /** It is the main location's quote with its file's name, in whatever folder. */
+  /** The main location's quote with its file's name, in whatever folder. */
   readonly namedQuote: string | undefined;
   readonly live: readonly string[];
   /** The main location has these lines in the later run's text. */
   lines?: DriftedRange;
-  /** It leads from the later run's text to that of its own run. */
+  /** Follows lines of the later run's text to the text of the finding's own run. */
   toOwn?: FollowRange;
   /**
    * Present if the earlier finding's file was not uploaded again. Returns true for a path that was
@@ -304,7 +304,7 @@ async function readMoves(
 
 /**
  * If the path was not uploaded again, returns that of the only file with the same bytes, else of
- * the only one that differs in letter case.
+ * the only one that differs just in letter case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 

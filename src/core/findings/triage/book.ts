@@ -140,7 +140,7 @@ function format(line: TriageEntry | Answer, { shape }: { readonly shape: object 
   return JSON.stringify(stored, Object.keys(shape), indent);
 }
 
-/** No two decisions share a file. */
+/** Different decisions get different names. */
 export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }

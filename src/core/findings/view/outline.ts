@@ -82,7 +82,7 @@ export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   return capped(inReadingOrder.map(toNode), node);
 }
 
-/** Local files precede features of a live application, then the rest. */
+/** Local files come first, then features of a live application, then the rest. */
 function byLocation(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
   const {
     here = [],

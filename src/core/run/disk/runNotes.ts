@@ -8,7 +8,7 @@ const prefix = 'run:';
 /**
  * Notes of accepted runs by the service's run ID. Their store outlives the extension's folder (a
  * rebuilt container) and a full disk. VS Code writes all keys of a window at once, so another
- * window may overwrite a note. Therefore each change of a run writes its note again.
+ * window may overwrite a note. Therefore each change of a live run restores a missing note.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;

@@ -39,8 +39,8 @@ export async function uploadFiles(
     await clientFor(run)
       .confirmUpload(fileId, { signal })
       .catch((error: unknown) => {
-        // An earlier attempt whose reply was lost may have confirmed it. If not, the dispatch is
-        // refused.
+        // An earlier attempt whose reply was lost may have confirmed the file. If not, the dispatch
+        // is refused.
         if (!['conflict', 'notFound'].includes(knownError(error).kind)) throw error;
       });
     await save(run, { type: 'confirmed', target, at: clock.now() }, deps);
@@ -52,10 +52,7 @@ async function save({ id }: Run, event: RunEvent, { store }: RunDeps): Promise<v
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
 
-/**
- * Retries after a fault and, with a new URL, after expiry (docs/api.md, section 4.1). Returns the
- * file's ID.
- */
+/** Retries after a fault and, with a new URL, after expiry. Returns the file's ID. */
 async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,

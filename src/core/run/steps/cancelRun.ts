@@ -15,8 +15,8 @@ export async function sendCancellation(
   const save = (answer?: 'accepted' | 'refused') =>
     store.apply(run.id, { type: 'cancelSent', sentAt, answer, at: clock.now() });
   let saved: Promise<unknown> | undefined;
-  // It is saved first, because the response may be lost. It is sent even if that fails, because a
-  // run that continues spends credits.
+  // The request is saved first, because its response may be lost. A failure to save does not stop
+  // the request, because a run that continues spends credits.
   const beforeSend = async (): Promise<void> => {
     saved ??= save().catch((error: unknown) => {
       log.warn(`Run ${run.id}: its cancellation was not saved: ${String(error)}`);

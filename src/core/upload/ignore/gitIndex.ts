@@ -16,7 +16,7 @@ export interface IndexEntries {
   /**
    * The caller gets each file in byte order, also a submodule and each stage of a merge. The name
    * is relative to the working tree, with a character for each byte. A sparse checkout skips files.
-   * False stops: the caller can store no more.
+   * Returning false stops the reader: the caller can store no more.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /**
@@ -123,7 +123,7 @@ function* read(
     if (length > maxNameBytes || namesBytes > maxBytes) return 'tooLarge';
     if ((flags & 0xfff) !== Math.min(length, 0xfff)) return 'damaged';
     name = name.slice(0, kept) + content.toString('latin1', at, nul);
-    // Entries are padded to a multiple of eight bytes, with at least one NUL.
+    // Before version 4, entries are padded to a multiple of eight bytes, with at least one NUL.
     at = version === 4 ? nul + 1 : start + ((nul - start + 8) & ~7);
     if (name === '') hasEmptyName = true;
     else if (name < before) return 'damaged';

@@ -62,7 +62,7 @@ export async function repositoryAt(
   return (await isGitFolder(gitDir, commonDir)) ? repository : undefined;
 }
 
-/** True like in git, whatever the folder's name, also for a bare repository. */
+/** Decides like git: the folder may have any name, and a bare repository counts. */
 export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<boolean> {
   return (
     (await isFolder(join(commonDir, 'objects'))) &&
@@ -72,7 +72,7 @@ export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<b
 }
 
 /**
- * True like in git: the file names a reference or a commit, or is a link to a reference, which need
+ * Decides like git: the file names a reference or a commit, or is a link to a reference, which need
  * not exist.
  */
 async function isHead(file: string): Promise<boolean> {

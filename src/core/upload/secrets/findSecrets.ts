@@ -51,8 +51,7 @@ function findAssignments(text: string, path: string): Match[] {
     const isConstant = /^[A-Z][A-Z0-9_]*$/.test(name);
     if (!isWord(name, key) || (!isConfig && !(isConstant && name.includes('_')) && name !== 'PASSWORD'))
       continue;
-    // A reference in the middle of a value (`postgres://app:${DB_PASSWORD:-…}@db`) has its default,
-    // too.
+    // In a reference (`postgres://app:${DB_PASSWORD:-…}@db`), the default is the value.
     const start = match.index + key.length - name.length - 2;
     const value = referenceAt(text, start) ?? assigned;
     const literal = literalOf(value, text.charAt(match.index + whole.length));
@@ -75,7 +74,7 @@ function nameBefore(text: string, end: number): string {
 /** False for `bypass` and `tokenize`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
-  // The first is of a .NET assembly; any page has the others.
+  // The first name is of .NET assemblies; web pages show the others to everyone.
   if (/(?:public_?(?:key)?|csrf[_-]?|xsrf[_-]?|authenticity_)token$/i.test(name)) return false;
   const before = name.charAt(name.length - key.length - 1);
   return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));

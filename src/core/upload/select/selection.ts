@@ -36,7 +36,7 @@ export type Reason =
 
 /**
  * A path that isn't uploaded. A folder's path ends in `/` and stands for all its contents, but
- * files there that Git tracks follow it. The root is `./`.
+ * files there that Git tracks are listed after it. The root is `./`.
  */
 export interface Excluded {
   readonly path: string;
@@ -45,7 +45,7 @@ export interface Excluded {
 
 /**
  * The files of a folder that would be uploaded, and the paths that would not. Each list is in the
- * byte order of paths, with submodules at the end.
+ * byte order of paths, with missing or empty submodules at the end.
  */
 export interface Selection {
   /** The path is absolute and free of links. */

@@ -8,11 +8,9 @@ export interface AssessedLocation {
   readonly folder: string;
   readonly path: string;
   readonly sha256?: string | undefined;
-  /** All four members are present. It is absent if the line is unknown. */
+  /** Has the lines and columns of both ends. Undefined if the line is unknown. */
   readonly region?: Region | undefined;
-  /**
-   * It is GitHub's hash of the first line, and absent if the uploaded text is not on this machine.
-   */
+  /** GitHub's hash of the first line. Undefined if the uploaded text or the line is missing. */
   readonly hash?: string | undefined;
 }
 
@@ -73,8 +71,8 @@ const endOfFile = 0xffff;
 
 /**
  * GitHub's `primaryLocationLineHash` (github/codeql-action, `src/fingerprints.ts`) is a polynomial,
- * in hex, over 100 characters from the start of the line, without spaces and tabs. The number of
- * lines up to here that have it follows.
+ * in hex, over 100 characters from the start of the line, without spaces and tabs. A count of the
+ * lines so far with this value follows.
  */
 export function hashLines(
   text: string,
