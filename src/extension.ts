@@ -54,7 +54,7 @@ export interface Surfaces {
 
 /**
  * Returns the extension's commands and language model tools. `disposables` has all objects so far,
- * even if this throws.
+ * even if reading the runs fails.
  */
 export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
   const { extensionUri, globalState, workspaceState: memory } = context;
@@ -68,7 +68,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const secretWorkerFile = dist('secretWorker.cjs');
   const workers = { workerFile: dist('archiveWorker.cjs'), parseWorkerFile, secretWorkerFile };
 
-  // Accounts, journals, and the tracker that uploads, starts, watches, and downloads.
+  // The tracker uploads, starts, watches, and downloads, with accounts and journals.
   const runs = new RunStore(storage('runs'), basics);
   const notes = new RunNotes(globalState, basics);
   const secrets = new BoundedSecrets(context.secrets, basics);

@@ -63,8 +63,7 @@ async function serve(): Promise<void> {
   const transport = new StdioServerTransport();
   const send = transport.send.bind(transport);
   transport.send = (message) => send('error' in message ? withShortError(message) : message);
-  // The transport reports input that is no message, and sends no response. A response to it has no
-  // ID.
+  // The transport reports input that isn't a message, but sends no response.
   server.onerror = (error) => {
     if (error instanceof SyntaxError) respond(ErrorCode.ParseError, 'This is not JSON.');
     else if (error.name === 'ZodError')
@@ -96,8 +95,7 @@ async function readOptions(): Promise<SavedFolder> {
     throw new Error(
       'Usage: mcp.cjs --folder <folder> --storage <global storage of the extension>. “Copy MCP Configuration…” in VS Code writes it.',
     );
-  // A link's target may change, so it is refused. The folder is one that VS Code has opened, in any
-  // spelling.
+  // A link is refused, because its target may change.
   const real = await realPath(folder).catch(() => undefined);
   if (real === undefined || !isSameSpelling(real, resolve(folder)))
     throw new Error(`There is no folder with this real path: ${folder}. Copy the configuration again.`);

@@ -1,6 +1,6 @@
 import { element } from './element.ts';
 
-/** Rendering shows no more entries, because a longer list would cost time in every frame. */
+/** Later entries wait for the end of rendering: a longer list would cost time in every frame. */
 const maxEarlyEntries = 200;
 const headings = 'h1, h2, h3, h4, h5, h6';
 

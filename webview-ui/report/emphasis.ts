@@ -4,8 +4,8 @@ const cjk =
   '[\\u{E0100}-\\u{E01EF}\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\u3001-\\u33FF\\uFE30-\\uFE4F\\uFF01-\\uFFE6]';
 
 /**
- * These patterns are for runs of a mark, as marked has them. The number of the group that matches
- * tells whether a run opens, closes, or does both.
+ * As in marked's own patterns, the number of the group that matches tells whether a run of a mark
+ * opens, closes, or does both.
  */
 function patternsOf(delimiter: string, run: string) {
   const punctuation = `(?![~${delimiter}]|${cjk})[\\p{P}\\p{S}]`;
@@ -28,15 +28,15 @@ function patternsOf(delimiter: string, run: string) {
 const usualPatterns = Lexer.rules.inline.gfm;
 const stars = patternsOf('*', '\\*+');
 const tildes = patternsOf('~', '~~?');
-/** Matches a star between double underscores, which marked leaves to them. */
+/** Skips a star between double underscores, as marked does. */
 const starInUnderscores = '^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)';
 
 const afterUnderscores = '(?:((?![~_])[\\p{P}\\p{S}])|([^\\s_]))?';
 
 /**
- * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. By these it
- * is: such punctuation counts as letters, and beside such a character other punctuation can begin
- * or end emphasis. Underscores, which names contain, end as usual.
+ * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. Here, CJK
+ * punctuation counts as letters, and other punctuation beside a CJK character can begin or end
+ * emphasis. Underscores, which names contain, end as usual.
  * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md
  */
 export const cjkPatterns: typeof usualPatterns = {

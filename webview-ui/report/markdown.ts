@@ -3,7 +3,7 @@ import type { MarkedOptions, RendererThis, Token, TokenizerThis, Tokens } from '
 import { cjkPatterns } from './emphasis.ts';
 import { footnoteStart, type Section, splitSections, withoutFence, withoutPictureData } from './sections.ts';
 
-/** Every other element becomes text. */
+/** Every other element becomes text, except images. */
 export const allowedTags: ReadonlySet<string> = new Set(
   (
     'a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li ' +

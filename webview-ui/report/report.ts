@@ -169,8 +169,7 @@ function findPosition(sections: readonly HTMLElement[]): Position {
 /** Scrolls to a position. The browser keeps it on screen while sections change their height. */
 function goToPosition(sections: readonly HTMLElement[], { section, offsetPx }: Position): void {
   const target = sections[section];
-  // If its estimated height were above the screen, the section would get no layout and never its
-  // real height.
+  // A section whose estimated height is above the screen would never get its real height.
   target?.style.setProperty('content-visibility', 'visible');
   scrollBy(0, (target?.getBoundingClientRect().top ?? 0) + offsetPx);
 }

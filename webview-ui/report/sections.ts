@@ -1,6 +1,6 @@
 /** A section ends at the first heading after this length: each sanitising call has a cost. */
 const minChars = 4_000;
-/** After this length, it also ends at a paragraph, so no piece of work grows with the report. */
+/** After this length, a section ends at any block, so no piece of work grows with the report. */
 const maxChars = 24_000;
 /** A longer block is shown as text: parsing time grows faster than its length. */
 const maxBlockChars = 64_000;
@@ -42,7 +42,7 @@ export function withoutFence(markdown: string): string {
   if (opening === undefined || !/^(?:markdown|md|gfm)?$/i.test(language)) return markdown;
   if (!closes(whole.slice(lastStart), opening)) return markdown;
   const content = whole.slice(firstEnd + 1, Math.max(firstEnd + 1, lastStart));
-  // A bare fence ends the content, but one about Markdown may contain code blocks.
+  // A closing fence ends a bare fence. A fence marked as Markdown may contain code blocks.
   let inner: string | undefined;
   for (const line of content.split('\n')) {
     const fence = fenceStart.exec(line)?.[1];

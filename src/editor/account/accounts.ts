@@ -89,8 +89,7 @@ export class Accounts {
     try {
       ({ file_id: fileId } = await client.getUploadUrl(1, { signal }));
     } catch (error) {
-      // The service answers this only if token and organization are valid. A proxy's page proves
-      // nothing.
+      // The service reports `capacity` only to a valid account. A proxy's page proves nothing.
       const { kind, data } = knownError(error);
       if (kind === 'capacity' && data.isPage !== true) return;
       throw error;
@@ -181,7 +180,7 @@ export function followSignIn(
   );
 }
 
-/** A token of the command is never sent to another destination than that in the settings. */
+/** The command's token is sent only to the destination in the settings. */
 function tokenCommandFor(destination: Destination): (() => Promise<string>) | undefined {
   const current = currentDestination();
   if (!hasTokenCommand() || current === undefined || keyOf(current) !== keyOf(destination)) return undefined;

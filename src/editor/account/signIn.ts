@@ -162,7 +162,7 @@ function ask(
   });
 }
 
-/** No step is named, because VS Code 1.108 then opens a different walkthrough. */
+/** If a step is named, VS Code 1.108 opens a different walkthrough. */
 async function showHelp(): Promise<void> {
   const walkthrough = `${extensionId}#whitebox.gettingStarted`;
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', walkthrough);

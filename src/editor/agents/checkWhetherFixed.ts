@@ -16,7 +16,7 @@ import { withProgress } from '../progress.ts';
 const t = vscode.l10n.t;
 
 const maxSentChars = 20_000;
-/** Secrets are masked in this much text, because masks are shorter than secrets. */
+/** More text is masked than sent, because masks are shorter than secrets. */
 const maxMaskedChars = 10 * maxSentChars;
 const maxComparisonMs = 100;
 

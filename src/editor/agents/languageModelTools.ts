@@ -20,7 +20,7 @@ import { titleOfFinding, triageLabel } from '../findingLabels.ts';
 
 const t = vscode.l10n.t;
 
-/** Gives tools no way to start, cancel, upload or delete anything. */
+/** Tools get nothing that sends requests to the service. */
 interface ToolDeps {
   readonly runs: RunStore;
   readonly findings: FindingStore;
@@ -31,7 +31,7 @@ interface ToolDeps {
 type Tool = vscode.LanguageModelTool<object>;
 
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
-  /** Otherwise a model could hear that there are no findings while they are being read. */
+  /** Otherwise a model could be told that there are no findings while they are being read. */
   const whenRead = async (): Promise<void> => {
     if (findings.reading().length === 0) return;
     try {

@@ -8,14 +8,14 @@ import { showInformation } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
-/** A start sends exactly this, apart from passwords. */
+/** A start sends a request that is made from this plan and the passwords. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 
 export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/** Shows what a question has no room for. Only the latest document has content. */
+/** Shows texts that are too long for a question. Only the latest document has content. */
 export function provideRequests() {
   let latest = { path: '', text: '' };
   let lastChanges: string | undefined;

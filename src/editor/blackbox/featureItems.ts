@@ -19,7 +19,7 @@ export interface ShownFeatures {
   readonly passing: readonly Feature[];
 }
 
-/** `gone` is a chosen name that no longer has a feature. */
+/** `gone` is a chosen feature that no longer exists. */
 export type FeaturesNode =
   | { readonly kind: 'feature'; readonly feature: Feature }
   | { readonly kind: 'pair'; readonly pair: Pair }

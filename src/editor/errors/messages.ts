@@ -38,7 +38,7 @@ export function describeError(error: unknown, run?: Run): ErrorMessage {
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
-/** The ownership of a blackbox run's targets may not be verified. */
+/** A blackbox run may be refused because a target's ownership isn't verified. */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;

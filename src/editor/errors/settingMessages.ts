@@ -4,8 +4,8 @@ import { type Message, openSetting, openSettingsFile, showLog } from './errorAct
 const t = vscode.l10n.t;
 
 /**
- * `subject` is a setting or an answer at sign-in. `values` are the allowed values, or VS Code's
- * error about its settings file.
+ * `subject` is a setting, an answer at sign-in, or a field of a request. `values` are the allowed
+ * values, `noScheme`, or VS Code's error about its settings file.
  */
 export function describeBadSetting(subject: string, values: string | undefined): Message {
   const key = `whitebox.${subject}`;

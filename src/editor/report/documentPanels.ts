@@ -18,10 +18,10 @@ const t = vscode.l10n.t;
 
 /** A document is untrusted Markdown with a summary and links to code. */
 export interface PanelDocument {
-  /** The panel keeps it across a reload of the window. */
+  /** The panel keeps the ID across a reload of the window. */
   readonly id: string;
   readonly title: string;
-  /** This is called whenever the panel becomes visible. */
+  /** This is called when the panel becomes visible, and after changes. */
   load(): Promise<ReportContent>;
   /** `index` is one of the `locations` that `load` returned. */
   openLocation?(index: number): Promise<void>;
@@ -34,7 +34,7 @@ export interface PanelDeps {
 }
 
 interface DocumentPanelsDeps<T> extends PanelDeps {
-  /** The manifest's `onWebviewPanel` activation names it, too. */
+  /** The manifest's `onWebviewPanel` activation names this type, too. */
   readonly viewType: string;
   /** With `oneBeside`, all documents share one panel, which opens beside the code. */
   readonly panels: 'onePerDocument' | 'oneBeside';

@@ -161,7 +161,7 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
         : []),
       ...(results.length > 0 ? results : [showRunsAction()]),
     ],
-    // The user who cancelled the run needs no attention.
+    // The user cancelled the run, so its end needs no attention.
     isGood: run.state === 'cancelled',
   };
 }

@@ -120,7 +120,7 @@ export function runStateLabel(run: Run): string {
   }
 }
 
-/** Never suggests to retry, which may spend credits twice. */
+/** Never suggests a retry, which may spend credits twice. */
 export function lostAnswerLabel({ kind, status, isPage }: RunIn<'unknown'>['reason']): string {
   if (kind === 'interrupted')
     return t('The window that sent the start request closed or stopped responding.');

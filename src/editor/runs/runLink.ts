@@ -38,7 +38,7 @@ const referenceSchema = z.object({
   print: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   at: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
 });
-/** A link or a webhook event names a run, and perhaps a finding. It is untrusted. */
+/** Names a run, and perhaps a finding. Links and webhook events are untrusted. */
 export type RunReference = z.infer<typeof referenceSchema>;
 
 /** See docs/api.md, section 6. */

@@ -65,7 +65,7 @@ export async function giveRunId(
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** A second run with the ID would lose its source once the unconfirmed start isn't watched. */
+/** If one run had two entries, the end of the first could delete the source of the second. */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const hash = accountHash(account);
   const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);

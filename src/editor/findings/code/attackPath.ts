@@ -120,8 +120,8 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
 }
 
 /**
- * Returns the first character, where the References view finds a word, or undefined for a blank
- * line.
+ * Returns the first character, where the References view usually finds a word, or undefined for a
+ * blank line.
  */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
@@ -146,7 +146,7 @@ function toModel(message: string, steps: readonly Step[]): SymbolTreeModel {
     message,
     provider: {
       getChildren: (step) => (step === undefined ? [...steps] : []),
-      // The view needs it to reveal steps.
+      // The view needs `getParent` to reveal steps.
       getParent: () => undefined,
       getTreeItem: toItem,
     },

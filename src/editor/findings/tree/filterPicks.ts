@@ -144,7 +144,7 @@ async function chooseOwners(
   return ownedBy(text, all);
 }
 
-/** CODEOWNERS ignores case. Unknown handles are not changed. */
+/** Owners in CODEOWNERS ignore case. Unknown handles are not changed. */
 function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   const owners = all.flatMap((shown) => valuesOf.owners(shown)).filter((owner) => owner !== null);
   const known = new Map(owners.map((owner) => [owner.toLowerCase(), owner]));
@@ -152,7 +152,7 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
-/** Closed findings are hidden unless one of these parts has a choice. */
+/** Closed findings may be hidden unless one of these parts has a choice. */
 const showingClosed: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
 
 /** Choosing all values is the same as choosing none, unless choosing none hides findings. */
