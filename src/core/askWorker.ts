@@ -22,7 +22,7 @@ export interface AskOptions {
   readonly limitError?: ErrorKind;
 }
 
-/** A cancellation takes at most 500 ms, with all its cleanup. */
+/** A cancellation should take at most 500 ms, with all its cleanup. */
 const maxExitMs = 250;
 
 /** A thread in a read that never returns never ends, so it is abandoned. */

@@ -29,8 +29,8 @@ const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
 
 /**
- * Decodes a body by its charset, or else as UTF-8. No request asks for a compressed body, so its
- * text is replaced by its encoding.
+ * Decodes a body by its charset, or else as UTF-8. A compressed body, which no request asks for,
+ * becomes the name of its encoding.
  */
 export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
   const encoding = compression.exec(headers['content-encoding'] ?? '')?.[1]?.toLowerCase();
@@ -100,7 +100,7 @@ export function excerptOf(value: unknown, secrets: readonly string[] = []): stri
 }
 
 /**
- * Redacts a JSON value from the service. A value beyond 16 KiB, or nested too deeply, becomes an
+ * Redacts a JSON value from the service. A value that is too long, or nested too deeply, becomes an
  * excerpt.
  */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {

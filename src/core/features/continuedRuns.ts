@@ -2,10 +2,7 @@ import { type Continuation, creditLimitReached, type NoContinuation } from '../w
 import { workflows } from '../workflows/workflows.ts';
 import { isFinal, keptArtifacts, roleOf, type Run } from '../run/state/run.ts';
 
-/**
- * A continuation is allowed, or the reason against it is returned (docs/api.md, sections 2.7 and
- * 2.8).
- */
+/** `true` means that the continuation is allowed (docs/api.md, sections 2.7 and 2.8). */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
   // An imported run may have an ID, but doesn't name its service.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();
@@ -22,7 +19,7 @@ export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/** The findings of the predecessor are included (docs/api.md, section 2.7). */
+/** The run's findings include those of its predecessor (docs/api.md, section 2.7). */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }

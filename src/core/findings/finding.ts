@@ -27,12 +27,10 @@ export type LocationRole = (typeof LOCATION_ROLES)[number];
  * uploaded text or, if the upload is unknown, of the local file.
  */
 export interface Location {
-  /**
-   * The path is untrusted: only `location/resolver` turns it into a file. It has no line suffix.
-   */
+  /** This untrusted path has no line suffix. Only `location/resolver` turns it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
-  /** It is never before `startLine`. */
+  /** Never before `startLine`. */
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
@@ -83,12 +81,12 @@ export interface Cvss {
 export interface Finding {
   /** The position in the findings file starts at 0. */
   readonly index: number;
-  /** This is the ID in the file, else `#` and the position from 1. It is only displayed. */
+  /** The ID in the file, else `#` and the position from 1. It is only displayed. */
   readonly id: string;
   readonly title: string;
   readonly rule?: string | undefined;
   readonly severity: Severity;
-  /** This is the rating as written, if it differs from `severity`. */
+  /** The rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
   readonly summary: string;
   /** The main location is first. */
@@ -125,7 +123,7 @@ export interface Details {
 }
 
 export interface ReportedFinding extends Finding, Details {
-  /** The item is absent if its JSON is too long or it is nested too deeply. */
+  /** Absent if the item's JSON is too long, or nested too deeply. */
   readonly raw?: string | undefined;
 }
 

@@ -246,7 +246,7 @@ export async function addOwners(
   }
 }
 
-/** The file may also be in a folder above. */
+/** The CODEOWNERS file may also be in a folder above. */
 async function haveOwners({ run, unread }: RunView, { calls }: ViewSource): Promise<boolean> {
   const asked = new Set<string>();
   const isIn = async (folder: string): Promise<boolean> => {

@@ -11,10 +11,7 @@ interface FileTask {
   readonly bytes: number;
 }
 
-/**
- * The last answer to a task has the kind `done`. The pool acknowledges every other one after its
- * use.
- */
+/** The last answer to a task has the kind `done`. The pool acknowledges the others after use. */
 interface Answer {
   readonly task: number;
   readonly kind: string;

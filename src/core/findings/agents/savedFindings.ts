@@ -32,8 +32,8 @@ import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /**
- * Answers agents from disk, without VS Code: with the results that it last saved of the runs that a
- * folder shows by default, and with this machine's decisions. Writes nothing.
+ * Answers agents from disk, without VS Code: from the last saved results of the runs that a folder
+ * shows by default, and from this machine's decisions. Writes nothing.
  */
 
 export interface SavedFolder {

@@ -24,7 +24,7 @@ interface QuoteIndex {
 
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const find = lazily(() => createFind(readCode(lines.map(compact))));
-  /** Returns undefined if the snippet is at its reported line. */
+  /** Returns undefined if the snippet is at its reported line, or nowhere. */
   const findElsewhere = ({ snippet = '', startLine }: Location, own?: LineRange): LineRange | undefined => {
     const quoted = splitLines(snippet.trim());
     const wanted = quoted.map(compact).filter((text) => text !== '');

@@ -22,12 +22,10 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
   return new AssessmentError('badImport', { subject: fault, detail: part, limit: maxImportBytes }, { cause });
 }
 
-/** It limits all files of a bundle. */
+/** Limits all files of a bundle together. */
 const maxDecompressedBytes = 4 * maxImportBytes;
 
-/**
- * All manifests and the facts have at most so many JSON values: 200,000 files, parsed in 200 ms.
- */
+/** Limits the JSON values of all manifests, and of the facts: 200,000 files, read in 200 ms. */
 const maxValues = 800_000;
 const pathSchema = z.string().check(z.maxLength(MAX_PATH));
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
@@ -163,7 +161,7 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
       decompressedBytes += uncompressedSize;
       if (uncompressedSize > maxImportBytes || decompressedBytes > maxDecompressedBytes)
         throw badImport('tooLarge');
-      // The stream fails if the unpacked size is not the stated one.
+      // The stream fails if the decompressed size is not the stated one.
       const content = await buffer(await opened.openReadStreamPromise(entry));
       if (crc32(content) !== entry.crc32) throw badImport('damaged', fileName);
       files.set(fileName, content);

@@ -78,7 +78,7 @@ export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
 export interface Located {
   /** A location without a file on this machine has no entry. */
   readonly locations: ReadonlyMap<Location, ShownLocation>;
-  /** Files of these folders were not read. Their locations are as uploaded, or as before. */
+  /** Files of these folders were not read: locations in them are as uploaded, or as before. */
   readonly unread: ReadonlySet<string>;
   /** These folders don't exist, but a share may be mounted later. */
   readonly missing: ReadonlySet<string>;
@@ -145,7 +145,7 @@ function put(
   }
 }
 
-/** Their file is not found. They are gone if they were ever read. */
+/** The file of these locations is not found. They are gone if it was ever read. */
 function putLost(all: Locations, locations: readonly Location[], former: Located): void {
   const was = former.locations.get(locations[0] as Location);
   if (was === undefined || former.unread.has(was.folder)) {

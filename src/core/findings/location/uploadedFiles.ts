@@ -40,7 +40,7 @@ export interface UploadedFile {
 /** Each target has its files by path, or undefined if the upload is unknown. */
 export type UploadedFiles = readonly (ReadonlyMap<string, UploadedFile> | undefined)[];
 
-/** Returns undefined if it was not uploaded, and `unknown` if that is not known. */
+/** Returns undefined for a file that was not uploaded, and `unknown` if that is not known. */
 export function uploadedIn(
   { run: { targets }, uploaded }: { readonly run: Pick<Run, 'targets'>; readonly uploaded: UploadedFiles },
   folder: string,
@@ -54,7 +54,7 @@ function manifestIn(runFolder: string, target: number): string {
   return join(runFolder, `manifest-${String(target)}.json`);
 }
 
-/** A run that was started elsewhere, or imported, has no manifest. */
+/** A run that was started elsewhere has no manifest. An imported one may have none. */
 export function isUploadKnown(runFolder: string): Promise<boolean> {
   return isThere(manifestIn(runFolder, 0));
 }
@@ -133,7 +133,7 @@ export const textReaders = {
     read: promisify(read),
     close: promisify(close),
   },
-  // `realPath` says why.
+  // In a worker, these calls don't use the four threads that the process has for files.
   worker: {
     open: openSync,
     stat: (fd: number) => fstatSync(fd),
@@ -289,9 +289,9 @@ function labelOf(encoding: string): string {
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the text of files with findings to follow these through later edits. It is from the disk,
- * if unchanged, else from the archive. Throws `storage` for a damaged archive, and the system's
- * errors.
+ * Keeps the text of files with findings, which are followed through later edits. The text is from
+ * the disk, if unchanged, else from the archive. Throws `storage` for a damaged archive, and the
+ * system's errors.
  */
 export async function keepSource(
   { targets }: Run,

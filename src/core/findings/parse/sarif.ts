@@ -14,10 +14,7 @@ import { isWebAddress } from './pathText.ts';
  * it is joined.
  */
 
-/**
- * A log without results has one of these as the `subject` of `malformedFindings`. The `detail` of
- * `toolFailed` is what the tool says.
- */
+/** The subjects of `malformedFindings`. The `detail` of `toolFailed` is what the tool says. */
 const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
 
 export type SarifFault = (typeof SARIF_FAULTS)[number];
@@ -30,7 +27,7 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
 const oldVersion = /^(?:1|2\.0)\./;
 const maxDetail = 300;
 const maxJustification = 10_000;
-/** Limits objects in each other, bases in each other, and parts of a rule's ID. */
+/** Limits nested objects, nested bases, and parts of a rule's ID. */
 const maxNesting = 20;
 const maxBases = 100;
 /** A URI that is cut here stays too long for a path. */
@@ -124,7 +121,7 @@ function toItem(result: JsonObject, references: References): Item {
     recommendation: fixesOf(whole),
     // These fields are resolved, and not shown.
     ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
-    // Such a result has no severity, whatever its rule says (3.27.10).
+    // A result that is no failure has no severity, whatever its rule says (3.27.10).
     ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
   };
   return { raw: result, resolved, rule: { ...rule, level: references.levelOf(result, rule) }, suppression };

@@ -44,21 +44,21 @@ export function countVerdicts(
 export interface ResultFinding extends Named {
   readonly finding: Finding;
   readonly run: string;
-  /** It is the finding's folder or, if there may be several, the run's first. */
+  /** The finding's folder or, if there may be several, the run's first. */
   readonly ofTarget: string;
-  /** It is present if the finding surely belongs to this folder. */
+  /** Present if the finding surely belongs to this folder. */
   readonly uploadedFolder: string | undefined;
-  /** It is the main location's path as uploaded, else as reported. */
+  /** The main location's path as uploaded, else as reported. */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
-  /** They are the `quoteKeyOf` each location, and may be empty. */
+  /** Each location has its `quoteKeyOf`, which may be empty. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfLocations | undefined;
-  /** It is undefined if earlier runs say nothing, or if this run could not report the finding. */
+  /** Undefined if earlier runs say nothing, or if this run could not report the finding. */
   readonly verdict?: Verdict | undefined;
-  /** It is the `createdAt` of the run since which the finding is always, or never, reported. */
+  /** The `createdAt` of the run since which the finding is always, or never, reported. */
   readonly statusSince: number;
-  /** A complete run of its folder did not report it. */
+  /** A complete run of its folder did not report the finding. */
   readonly missed?: true | undefined;
 }
 
@@ -76,7 +76,7 @@ export const headSchema = z.object({
   inputs: z.string(),
   facts: z.string(),
   fileStamp: z.string(),
-  /** The earlier results it builds on: one for each folder of the run, then the baseline. */
+  /** Earlier results that this one builds on: one for each folder of the run, then the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** The findings of these earlier runs could not be read. The stamps are of their files. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),

@@ -3,9 +3,9 @@ import { clip } from '../../visibleText.ts';
 
 /**
  * A decision is about the name of a finding in a folder. `book` has what this machine decided and
- * accepted. `triageFiles` reads and adds to it and to the shared folder, whose decisions of others
- * are an inbox. `triageStore` has the books of all folders. `decide` says what holds for a finding
- * of a run.
+ * accepted. `triageFiles` reads and extends the book and the shared folder, where decisions of
+ * others wait to be accepted. `triageStore` has the books of all folders. `decide` says what holds
+ * for a finding of a run.
  */
 
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;

@@ -43,7 +43,7 @@ export function applyFilter(
   };
 }
 
-/** The first location on this machine counts; without one, it is `none`. */
+/** The first location on this machine counts. `none` means that there is no location. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];

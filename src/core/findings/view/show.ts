@@ -97,8 +97,8 @@ export function toShownFinding(found: ResultFinding, run: Run, known: Known, dec
 }
 
 /**
- * Excludes findings in folders that show another run. If the folders of two runs contain each
- * other, the later run shows the files in both.
+ * Excludes findings in folders that show another run. If a folder of one run contains a folder of
+ * another, the later run shows the files in both.
  */
 function withoutOtherFolders(
   shownRun: ShownRun,
@@ -122,7 +122,7 @@ function withoutOtherFolders(
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 
-/** These contain a folder of this run, or are in one, and are of its subject. */
+/** Later runs of the same subject have these folders, above or below a folder of this run. */
 function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
   const own = run.targets.map(({ folder }) => folder);
   const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];

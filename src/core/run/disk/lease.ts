@@ -53,8 +53,7 @@ const releasedMs = Date.UTC(2000, 0, 1);
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes a lease in a subfolder of the run's folder. Returns undefined while it is held, and without
- * a run.
+ * Takes a lease. Returns undefined while the lease is held, and if the folder above is gone.
  * The window that made the file with the highest number holds the lease. A takeover creates the
  * next file exclusively; the former holder then finds its file gone or not the newest. The last
  * file stays after a release, so that numbers only grow and no window mistakes another's file for

@@ -12,13 +12,13 @@ const maxBackoffMs = 15 * 60_000;
 /** With 10 %, a run could be polled more than 240 times in its first day. */
 const maxJitter = 0.08;
 /**
- * The wait after EXITED without an outcome. Five of these waits make the 30 minutes after which the
- * run ends without a result.
+ * The shortest wait after EXITED without an outcome. Five of these waits make the 30 minutes after
+ * which the run ends without a result.
  */
 const maxWithoutOutcomeMs = 6 * 60_000;
 /** An early poll comes at least this long after the last one, unless a user asks for it. */
 const minGapMs = 60_000;
-/** The waits after a refused token. They end, because a gateway now and then refuses a good one. */
+/** The waits after a refused token. They end, because a gateway may refuse a good token. */
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
 /** A cause that ends a delay. `clock` means that the clocks jumped. */
@@ -69,7 +69,7 @@ export class Delays {
 
   /**
    * When the next request to the service is due (wall clock, ms). Undefined while there is no
-   * token.
+   * delay or no token.
    */
   nextCheckAt(run: Run): number | undefined {
     const dueAt = (['poll', 'download', 'removeUploads'] as const).flatMap(
@@ -81,7 +81,7 @@ export class Delays {
   }
 
   /**
-   * Ends the delays of polls and downloads. `focus` and `token` end it only if the last one failed.
+   * Ends the delays of polls and downloads. `focus` and `token` do so only if the last one failed.
    * `user` ends the delays of all steps.
    */
   wake(waker: Waker, run: Run): void {
@@ -90,8 +90,7 @@ export class Delays {
     const isAutomatic = waker === 'focus' || waker === 'clock';
     if (isAutomatic && trouble !== undefined && lacksToken(trouble)) return;
     if (waker === 'token') this.#tokens += 1;
-    // A token command may print another token each time, so each of these polls comes a minute
-    // later.
+    // A token command may print another token each time, so each of these polls waits longer.
     const gaps = waker === 'token' ? Math.min(this.#tokens - 1, 15) : isAutomatic ? 1 : 0;
     const at = this.#clock.monotonic() + Math.max(0, gaps * minGapMs - this.#sinceCheckMs());
     for (const [step, dueAt] of this.#dueAt)

@@ -103,7 +103,7 @@ const base = looseObject({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
-  /** Has no passwords. Absent for a run that was started elsewhere. */
+  /** Has no passwords. Absent for a whitebox run, and for a run that was started elsewhere. */
   input: z.optional(applicationInputSchema),
   /** The name of the code finding that this run is to confirm. It is never sent to the service. */
   confirms: z.optional(z.string()),
@@ -114,7 +114,7 @@ const base = looseObject({
   targets: z.array(targetSchema),
   createdAt: time,
   confirmedAt: z.optional(time),
-  /** True until the run's end was shown. */
+  /** True while the run's end, or its lost dispatch, is yet to be shown. */
   noticeDue: z.boolean(),
   /** A user's name for the run, or at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
@@ -212,7 +212,7 @@ export const runSchema = z.discriminatedUnion('state', [
     state: z.literal('imported'),
     endedAt: time,
     importedFrom: z.string(),
-    /** True if the run was aborted or canceled before its export. */
+    /** True if the run ended early or tested one pair, so it may lack findings. */
     endedEarly: z.optional(z.boolean()),
     ...maybeAccepted,
     exitedAt: z.optional(time),
@@ -290,10 +290,7 @@ export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
-/**
- * False for a run that was tracked by its ID: the service started it before this machine knew of
- * it.
- */
+/** False for a run that was tracked by its ID, or imported. */
 export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }

@@ -37,10 +37,7 @@ export function readSet(
   ignoreCase: boolean,
 ): { set: ByteSet; end: number } | undefined {
   const set = new Uint32Array(8);
-  /**
-   * With `ignoreCase`, git looks for a lower-cased byte in both cases, but for single members as
-   * written.
-   */
+  /** With `ignoreCase`, ranges and classes match in both cases, single members as written. */
   const add = (from: number, to: number, inBothCases: boolean): void => {
     for (let byte = from & 0xff; byte <= (to & 0xff); byte++) addByte(set, byte);
     if (!inBothCases) return;

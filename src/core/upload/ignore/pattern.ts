@@ -87,7 +87,7 @@ function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[]
       const endsName = at === body.length || body[at] === '/' || isEscapedSlash;
       if (nameOnly || at - start === 1 || !endsName || name.length > 0) name.push('any');
       else {
-        // An escaped slash follows a name.
+        // An escaped slash must follow a name.
         if (isEscapedSlash) names.push(['any']);
         if (names.at(-1) !== globstar) names.push(globstar);
         if (at === body.length) return names;

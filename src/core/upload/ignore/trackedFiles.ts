@@ -38,8 +38,8 @@ const maxFolderBytes = 32 << 20;
 const folderBytes = 32;
 
 /**
- * The files that Git tracks in a selection's repositories. Paths are relative to its root; a
- * folder's ends in `/`.
+ * The files that Git tracks in a selection's repositories. Paths are relative to the selection's
+ * root, and those of folders end in `/`.
  */
 export class TrackedFiles {
   readonly unread: UnreadIndex[] = [];

@@ -38,7 +38,7 @@ function unescaped(line: string): string {
 type PatternAndShown = readonly [pattern: string, shown: string];
 
 const separator = String.raw`[\\/]+`;
-/** Escapes end with letters, too. */
+/** A name may follow an escape such as `\n`. */
 const nameBehind = String.raw`(?<=^|[^\p{L}\p{N}]|\\[nrt])`;
 const nameAhead = String.raw`(?![\p{L}\p{N}])`;
 
@@ -72,8 +72,8 @@ const generalPatterns: readonly PatternAndShown[] = [
 ];
 
 /**
- * Empty for the root of a disk. A path of one name, which any folder may have, only counts at its
- * beginning.
+ * Empty for the root of a disk. A path of one name doesn't count after another name, because any
+ * folder may have it.
  */
 function pathPattern(path: string): string {
   const [, drive, remainder = ''] = /^([a-z]):(.*)$/is.exec(path) ?? [undefined, undefined, path];

@@ -15,7 +15,7 @@ export interface Suspicion {
   readonly line?: number;
   /** Shows at most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for a name. */
   readonly masked: string;
-  /** The file's content in hex: a decision applies to equal content. */
+  /** In hex. A decision applies to equal content. */
   readonly sha256: string;
 }
 

@@ -26,7 +26,7 @@ export function reasonByType(path: string, { name, wellFormed, dirent }: FolderE
   return { kind: 'unusableName' };
 }
 
-/** Windows lists every entry of another kind, such as a cloud file, as a link. */
+/** Windows lists entries of other kinds, such as cloud files, as links. */
 function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'dirent'> {
   const { name } = dirent;
   const stat = dirent.isSymbolicLink() ? lstatSync(join(folder, name), { throwIfNoEntry: false }) : undefined;
