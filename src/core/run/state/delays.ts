@@ -15,7 +15,7 @@ const maxJitter = 0.08;
  * The shortest wait after EXITED without an outcome. Five of these waits make the 30 minutes after
  * which the run ends without a result.
  */
-const maxWithoutOutcomeMs = 6 * 60_000;
+const minOutcomePollMs = 6 * 60_000;
 /** An early poll comes at least this long after the last one, unless a user asks for it. */
 const minGapMs = 60_000;
 /** The waits after a refused token. They end, because a gateway may refuse a good token. */
@@ -110,10 +110,7 @@ export class Delays {
     // The clock may have been ahead at the dispatch.
     const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
     this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
-    this.#dueAt.set(
-      step,
-      now + Math.max(this.#intervalMs, event.status === 'EXITED' ? maxWithoutOutcomeMs : 0),
-    );
+    this.#dueAt.set(step, now + Math.max(this.#intervalMs, event.status === 'EXITED' ? minOutcomePollMs : 0));
   }
 
   failed({ step, run }: Next, { kind, data: { retryAfterMs: waitMs = 0, detail } }: AssessmentError): void {
