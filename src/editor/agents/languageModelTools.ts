@@ -31,7 +31,7 @@ interface ToolDeps {
 type Tool = vscode.LanguageModelTool<object>;
 
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
-  /** Otherwise a model could be told that there are no findings while they are being read. */
+  /** Otherwise a model could hear of no findings while they are being read. */
   const whenRead = async (): Promise<void> => {
     if (findings.reading().length === 0) return;
     try {
