@@ -1,4 +1,4 @@
-import { putOffsets, zipEnd, zipSegments } from '../../upload/archive/zip.ts';
+import { putOffsets, zipEnd, ZipBuilder } from '../../upload/archive/zip.ts';
 import { hasAllFindings } from '../chooseRun.ts';
 import { type ShownRun, toTriageSubjects } from '../shownFinding.ts';
 import { formatLine } from '../triage/book.ts';
@@ -40,7 +40,7 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
 }
 
 export function zipBundle(files: readonly BundleFile[]): Buffer {
-  const zip = zipSegments();
+  const zip = new ZipBuilder();
   for (const { path, content } of files) zip.add({ path, mode }, content);
   const segment = zip.take();
   if (segment === undefined) throw new Error('A bundle has files');

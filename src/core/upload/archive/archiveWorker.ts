@@ -7,8 +7,8 @@ import {
   type PackMessage,
   packTask,
 } from './packing.ts';
-import { tarSegments } from './tarGz.ts';
-import { zipSegments } from './zip.ts';
+import { TarBuilder } from './tarGz.ts';
+import { ZipBuilder } from './zip.ts';
 
 export interface PackStart {
   readonly root: string;
@@ -47,7 +47,7 @@ function serve(port: NonNullable<typeof parentPort>, { root, format }: PackStart
       resume?.();
       return;
     }
-    const builder = format === 'zip' ? zipSegments() : tarSegments();
+    const builder = format === 'zip' ? new ZipBuilder() : new TarBuilder();
     const task = { ...message, files: fromPackedPaths(message.files) };
     work = work.then(() => packTask(task, root, builder, send));
   });

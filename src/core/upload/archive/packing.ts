@@ -5,7 +5,7 @@ import type { SelectedFile } from '../select/selection.ts';
 
 /*
  * The list of files is cut into tasks, in order. A worker reads the files of a task, and a builder
- * (`tarSegments`, `zipSegments`) makes segments of about 4 MB from them: deflated parts of the
+ * (`TarBuilder`, `ZipBuilder`) makes segments of about 4 MB from them: deflated parts of the
  * archive, which `writeArchive` joins. A file is read before its header is built; a larger one
  * follows its header in slices, and is dropped if it changes meanwhile (`undo`). Libraries take one
  * entry at a time, on one thread, and none that is already deflated.
@@ -13,7 +13,7 @@ import type { SelectedFile } from '../select/selection.ts';
 
 export type ArchiveFormat = 'tar_gz' | 'zip';
 
-interface FileToPack {
+export interface FileToPack {
   readonly path: string;
   readonly mode: number;
 }
@@ -92,91 +92,104 @@ export async function packTask(
   builder: SegmentBuilder,
   send: (message: PackMessage) => Promise<void>,
 ): Promise<void> {
+  const packer = new Packer(task.id, builder, send);
   const omitted: Omission[] = [];
-  let packed: PackedFile[] = [];
-  let contents: Buffer[] = [];
-  let pending = 0;
-  const flush = async (): Promise<void> => {
-    const segment = builder.take();
-    contents.forEach(freeMemory);
-    contents = [];
-    pending = 0;
-    if (segment === undefined) return;
-    const records = toRecords(packed);
-    packed = [];
-    await send({ kind: 'segment', task: task.id, packed: records, ...segment });
-  };
-
   for (const [at, file] of task.files.entries()) {
-    const omission: Omission | undefined = isUsableName(file.path)
-      ? await packFile(file, task.first + at)
+    const result: 'packed' | Omission = isUsableName(file.path)
+      ? await readSource(root, file.path, (source, isLast) =>
+          packer.pack(file, task.first + at, source, isLast),
+        )
       : { path: file.path, reason: 'unusableName' };
-    if (omission !== undefined) omitted.push(omission);
-    if (pending >= largeBytes) await flush();
+    if (result !== 'packed') omitted.push(result);
   }
-  await flush();
+  await packer.flush();
   await send({ kind: 'done', task: task.id, omitted });
+}
 
-  async function packFile(file: FileToPack, index: number): Promise<Omission | undefined> {
-    const result = await readSource(root, file.path, async (source, isLast) => {
-      const isPacked =
-        source.stat.size < largeBytes
-          ? packWhole(file, index, source, isLast)
-          : await packSlices(file, index, source, isLast);
-      return isPacked ? 'packed' : undefined;
-    });
-    return result === 'packed' ? undefined : result;
+/** Adds the files of one task to the builder, and sends each full segment. */
+class Packer {
+  readonly #task: number;
+  readonly #builder: SegmentBuilder;
+  readonly #send: (message: PackMessage) => Promise<void>;
+  #packed: PackedFile[] = [];
+  #contents: Buffer[] = [];
+  #pendingBytes = 0;
+
+  constructor(task: number, builder: SegmentBuilder, send: (message: PackMessage) => Promise<void>) {
+    this.#task = task;
+    this.#builder = builder;
+    this.#send = send;
   }
 
-  /** False if the file changed while it was read. The last attempt keeps what it read. */
-  function packWhole(file: FileToPack, index: number, source: SourceFile, isLast: boolean): boolean {
-    const content = readAt(source.fd, source.stat.size, 0);
-    if (!isLast && (content.length !== source.stat.size || !isUnchanged(source))) return false;
-    builder.add(file, content);
-    contents.push(content);
-    packed.push({ index, bytes: content.length, sha256: hash('sha256', content, 'buffer') });
-    pending += content.length;
-    return true;
-  }
-
-  /** False if the file changed. Its part is dropped, since its header may state another length. */
-  async function packSlices(
+  /** Undefined if the file changed while it was read. The last attempt keeps a whole file as read. */
+  async pack(
     file: FileToPack,
     index: number,
     source: SourceFile,
     isLast: boolean,
-  ): Promise<boolean> {
-    await flush();
-    builder.checkpoint();
-    await send({ kind: 'checkpoint', task: task.id });
-    let complete = false;
-    try {
-      const sha256 = await addSlices(file, source);
-      complete = sha256 !== undefined && (isLast || isUnchanged(source));
-      if (complete && sha256 !== undefined) packed.push({ index, bytes: source.stat.size, sha256 });
-    } finally {
-      if (!complete) {
-        builder.undo();
-        await send({ kind: 'undo', task: task.id });
-      }
-    }
-    await flush();
-    return complete;
+  ): Promise<'packed' | undefined> {
+    const isLarge = source.stat.size >= largeBytes;
+    const content = isLarge
+      ? await this.#addLarge(file, source, isLast)
+      : this.#addWhole(file, source, isLast);
+    if (content === undefined) return undefined;
+    this.#packed.push({ index, ...content });
+    if (isLarge || this.#pendingBytes >= largeBytes) await this.flush();
+    return 'packed';
   }
 
-  /** Undefined if the file ends early. The last slice is left to the caller's flush. */
-  async function addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
+  async flush(): Promise<void> {
+    const segment = this.#builder.take();
+    this.#contents.forEach(freeMemory);
+    this.#contents = [];
+    this.#pendingBytes = 0;
+    if (segment === undefined) return;
+    const packed = toRecords(this.#packed);
+    this.#packed = [];
+    await this.#send({ kind: 'segment', task: this.#task, packed, ...segment });
+  }
+
+  #addWhole(file: FileToPack, source: SourceFile, isLast: boolean): PackedContent | undefined {
+    const content = readAt(source.fd, source.stat.size, 0);
+    if (!isLast && (content.length !== source.stat.size || !isUnchanged(source))) return undefined;
+    this.#builder.add(file, content);
+    this.#contents.push(content);
+    this.#pendingBytes += content.length;
+    return { bytes: content.length, sha256: hash('sha256', content, 'buffer') };
+  }
+
+  /** Drops what it added of a file that changed, since the header may state another length. */
+  async #addLarge(file: FileToPack, source: SourceFile, isLast: boolean): Promise<PackedContent | undefined> {
+    await this.flush();
+    this.#builder.checkpoint();
+    await this.#send({ kind: 'checkpoint', task: this.#task });
+    let isComplete = false;
+    try {
+      const sha256 = await this.#addSlices(file, source);
+      if (sha256 === undefined || !(isLast || isUnchanged(source))) return undefined;
+      isComplete = true;
+      return { bytes: source.stat.size, sha256 };
+    } finally {
+      if (!isComplete) {
+        this.#builder.undo();
+        await this.#send({ kind: 'undo', task: this.#task });
+      }
+    }
+  }
+
+  /** Undefined if the file ends early. The caller flushes the last slice. */
+  async #addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');
-    builder.begin(file, bytes);
+    this.#builder.begin(file, bytes);
     for (let position = 0; position < bytes; position += sliceBytes) {
       const length = Math.min(sliceBytes, bytes - position);
       const content = readAt(source.fd, length, position);
       if (content.length < length) return undefined;
       sha256.update(content);
-      builder.slice(content, position + length === bytes);
-      contents.push(content);
-      if (position + length < bytes) await flush();
+      this.#builder.slice(content, position + length === bytes);
+      this.#contents.push(content);
+      if (position + length < bytes) await this.flush();
     }
     return sha256.digest();
   }
@@ -194,10 +207,13 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-interface PackedFile {
-  readonly index: number;
+interface PackedContent {
   readonly bytes: number;
   readonly sha256: Uint8Array;
+}
+
+interface PackedFile extends PackedContent {
+  readonly index: number;
 }
 
 const hashBytes = 32;

@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { freeMemory, type SegmentBuilder, windowBytes } from './packing.ts';
+import { type FileToPack, freeMemory, type Segment, type SegmentBuilder, windowBytes } from './packing.ts';
 
 /**
  * All entries have the same time, so that equal content gives equal bytes: 1980-01-01, the earliest
@@ -16,48 +16,51 @@ const tarLevel = 5;
 /** A usual task fits into one chunk. */
 const outputBytes = 128 << 10;
 
-export function tarSegments(): SegmentBuilder {
-  let pieces: Buffer[] = [];
+export class TarBuilder implements SegmentBuilder {
+  #pieces: Buffer[] = [];
   /** The end of the task's previous segment, to which the next may refer. */
-  let dictionary: Buffer | undefined;
-  let sliced = 0;
+  #dictionary: Buffer | undefined;
+  #slicedBytes = 0;
 
-  return {
-    add({ path, mode }, content) {
-      pieces.push(tarHeader(path, mode, content.length), content, tarPadding(content.length));
-    },
-    begin({ path, mode }, bytes) {
-      pieces.push(tarHeader(path, mode, bytes));
-      sliced = 0;
-    },
-    slice(content, last) {
-      sliced += content.length;
-      pieces.push(content);
-      if (last) pieces.push(tarPadding(sliced));
-    },
-    take() {
-      if (pieces.length === 0) return undefined;
-      const raw = Buffer.concat(pieces);
-      pieces = [];
-      const data = deflateRawSync(raw, {
-        level: tarLevel,
-        chunkSize: outputBytes,
-        finishFlush: constants.Z_SYNC_FLUSH,
-        ...(dictionary === undefined ? {} : { dictionary }),
-      });
-      const sums = { crc: crc32(raw), rawBytes: raw.length };
-      dictionary = Buffer.from(raw.subarray(-windowBytes));
-      freeMemory(raw);
-      return { data, ...sums, central: new Uint8Array(), offsets: new Float64Array() };
-    },
-    checkpoint() {
-      dictionary = undefined;
-    },
-    undo() {
-      pieces = [];
-      dictionary = undefined;
-    },
-  };
+  add({ path, mode }: FileToPack, content: Buffer): void {
+    this.#pieces.push(tarHeader(path, mode, content.length), content, tarPadding(content.length));
+  }
+
+  begin({ path, mode }: FileToPack, bytes: number): void {
+    this.#pieces.push(tarHeader(path, mode, bytes));
+    this.#slicedBytes = 0;
+  }
+
+  slice(content: Buffer, last: boolean): void {
+    this.#slicedBytes += content.length;
+    this.#pieces.push(content);
+    if (last) this.#pieces.push(tarPadding(this.#slicedBytes));
+  }
+
+  take(): Segment | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    const raw = Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    const data = deflateRawSync(raw, {
+      level: tarLevel,
+      chunkSize: outputBytes,
+      finishFlush: constants.Z_SYNC_FLUSH,
+      ...(this.#dictionary === undefined ? {} : { dictionary: this.#dictionary }),
+    });
+    const sums = { crc: crc32(raw), rawBytes: raw.length };
+    this.#dictionary = Buffer.from(raw.subarray(-windowBytes));
+    freeMemory(raw);
+    return { data, ...sums, central: new Uint8Array(), offsets: new Float64Array() };
+  }
+
+  checkpoint(): void {
+    this.#dictionary = undefined;
+  }
+
+  undo(): void {
+    this.#pieces = [];
+    this.#dictionary = undefined;
+  }
 }
 
 /** Writes POSIX ustar, with a PAX header before it if the name or the size doesn't fit. */

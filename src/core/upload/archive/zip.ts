@@ -1,5 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import { type SegmentBuilder, windowBytes } from './packing.ts';
+import { type FileToPack, type Segment, type SegmentBuilder, windowBytes } from './packing.ts';
 
 /** zlib's default, which `git archive` uses. */
 const zipLevel = 6;
@@ -31,94 +31,88 @@ interface Streamed {
   dictionary: Buffer | undefined;
 }
 
-export function zipSegments(): SegmentBuilder {
-  let pieces: Buffer[] = [];
-  let central: Buffer[] = [];
-  let offsets: number[] = [];
-  let position = 0;
-  let marked = 0;
-  let streamed: Streamed | undefined;
+export class ZipBuilder implements SegmentBuilder {
+  #pieces: Buffer[] = [];
+  #central: Buffer[] = [];
+  #offsets: number[] = [];
+  #position = 0;
+  #checkpoint = 0;
+  #streamed: Streamed | undefined;
 
-  const push = (piece: Buffer): void => {
-    pieces.push(piece);
-    position += piece.length;
-  };
-  const record = (entry: ZipEntry, offset: number): void => {
-    central.push(centralRecord(entry));
-    offsets.push(offset);
-  };
+  add({ path, mode }: FileToPack, content: Buffer): void {
+    // The result fits into one chunk: zlib's default of 16 kB for each small file would take most
+    // of the memory.
+    const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
+    const compressed = deflateRawSync(content, { level: zipLevel, chunkSize });
+    const deflated = compressed.length < content.length;
+    const data = deflated ? compressed : content;
+    const sums = { crc: crc32(content), bytes: content.length, compressedBytes: data.length };
+    const entry: ZipEntry = { path, mode, ...sums, deflated, streamed: false, zip64: false };
+    this.#record(entry, this.#position);
+    this.#push(localHeader(entry));
+    this.#push(data);
+  }
 
-  return {
-    add({ path, mode }, content) {
-      // The result fits into one chunk: zlib's default of 16 kB for each small file would take most
-      // of the memory.
-      const chunkSize = Math.max(64, content.length + (content.length >> 8) + 64);
-      const deflated = deflateRawSync(content, { level: zipLevel, chunkSize });
-      const smaller = deflated.length < content.length;
-      const data = smaller ? deflated : content;
-      const entry: ZipEntry = {
-        path,
-        mode,
-        crc: crc32(content),
-        bytes: content.length,
-        compressedBytes: data.length,
-        deflated: smaller,
-        streamed: false,
-        zip64: false,
-      };
-      record(entry, position);
-      push(localHeader(entry));
-      push(data);
-    },
-    begin(file, bytes) {
-      const sizes = { crc: 0, bytes: 0, compressedBytes: 0 };
-      const entry = { ...file, ...sizes, deflated: true, streamed: true, zip64: bytes >= zip64From };
-      streamed = { entry, offset: position, dictionary: undefined };
-      push(localHeader(entry));
-    },
-    slice(content, last) {
-      if (streamed === undefined) throw new Error('slice without begin');
-      const data = deflateRawSync(content, {
-        level: zipLevel,
-        finishFlush: last ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
-        ...(streamed.dictionary === undefined ? {} : { dictionary: streamed.dictionary }),
-      });
-      const { entry, offset } = streamed;
-      entry.crc = crc32(content, entry.crc);
-      entry.bytes += content.length;
-      entry.compressedBytes += data.length;
-      streamed.dictionary = Buffer.from(content.subarray(-windowBytes));
-      push(data);
-      if (!last) return;
-      push(dataDescriptor(entry));
-      record(entry, offset);
-      streamed = undefined;
-    },
-    take() {
-      if (pieces.length === 0) return undefined;
-      const segment = {
-        data: Buffer.concat(pieces),
-        crc: 0,
-        rawBytes: 0,
-        central: Buffer.concat(central),
-        offsets: Float64Array.from(offsets),
-      };
-      pieces = [];
-      central = [];
-      offsets = [];
-      return segment;
-    },
-    checkpoint() {
-      marked = position;
-    },
-    undo() {
-      pieces = [];
-      central = [];
-      offsets = [];
-      position = marked;
-      streamed = undefined;
-    },
-  };
+  begin(file: FileToPack, bytes: number): void {
+    const sums = { crc: 0, bytes: 0, compressedBytes: 0 };
+    const entry = { ...file, ...sums, deflated: true, streamed: true, zip64: bytes >= zip64From };
+    this.#streamed = { entry, offset: this.#position, dictionary: undefined };
+    this.#push(localHeader(entry));
+  }
+
+  slice(content: Buffer, last: boolean): void {
+    if (this.#streamed === undefined) throw new Error('slice without begin');
+    const { entry, offset, dictionary } = this.#streamed;
+    const data = deflateRawSync(content, {
+      level: zipLevel,
+      finishFlush: last ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
+      ...(dictionary === undefined ? {} : { dictionary }),
+    });
+    entry.crc = crc32(content, entry.crc);
+    entry.bytes += content.length;
+    entry.compressedBytes += data.length;
+    this.#streamed.dictionary = Buffer.from(content.subarray(-windowBytes));
+    this.#push(data);
+    if (!last) return;
+    this.#push(dataDescriptor(entry));
+    this.#record(entry, offset);
+    this.#streamed = undefined;
+  }
+
+  take(): Segment | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    const data = Buffer.concat(this.#pieces);
+    const central = Buffer.concat(this.#central);
+    const offsets = Float64Array.from(this.#offsets);
+    this.#clear();
+    return { data, crc: 0, rawBytes: 0, central, offsets };
+  }
+
+  checkpoint(): void {
+    this.#checkpoint = this.#position;
+  }
+
+  undo(): void {
+    this.#clear();
+    this.#position = this.#checkpoint;
+    this.#streamed = undefined;
+  }
+
+  #push(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#position += piece.length;
+  }
+
+  #record(entry: ZipEntry, offset: number): void {
+    this.#central.push(centralRecord(entry));
+    this.#offsets.push(offset);
+  }
+
+  #clear(): void {
+    this.#pieces = [];
+    this.#central = [];
+    this.#offsets = [];
+  }
 }
 
 export function localHeader(entry: ZipEntry): Buffer {

@@ -12,8 +12,8 @@ import {
 } from '../../../../src/core/upload/archive/packing.ts';
 import { ArchiveWriter, writeArchive } from '../../../../src/core/upload/archive/writeArchive.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { tarSegments } from '../../../../src/core/upload/archive/tarGz.ts';
-import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
+import { TarBuilder } from '../../../../src/core/upload/archive/tarGz.ts';
+import { ZipBuilder } from '../../../../src/core/upload/archive/zip.ts';
 import { type ArchiveTarget, formats, tree, read, sha256, workerFile } from './archiving.ts';
 import { oracle } from './readArchive.ts';
 import { asNobody, onceRead, options, plant } from '../trees.ts';
@@ -35,7 +35,7 @@ async function packHere(
   const output = await open(at.to, 'wx');
   const writer = new ArchiveWriter(output, { format, maxBytes: 1e9, files });
   await writer.start();
-  const builder = format === 'zip' ? zipSegments() : tarSegments();
+  const builder = format === 'zip' ? new ZipBuilder() : new TarBuilder();
   await packTask({ id: 0, first: 0, files }, at.root, builder, async (message) => {
     await writer.take(message);
     onMessage(message);

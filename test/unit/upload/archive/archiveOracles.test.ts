@@ -12,7 +12,7 @@ import {
   localHeader,
   putOffsets,
   zipEnd,
-  zipSegments,
+  ZipBuilder,
 } from '../../../../src/core/upload/archive/zip.ts';
 import { formats, pack, tree, plantDifficult, sha256 } from './archiving.ts';
 import { oracle, readZip } from './readArchive.ts';
@@ -79,7 +79,7 @@ test('F28 a zip of more than 65,535 entries is read completely', async (t) => {
   const files = names.map((path) => ({ path }));
   const writer = new ArchiveWriter(output, { format: 'zip', maxBytes: 1e9, files });
   await writer.start();
-  const builder = zipSegments();
+  const builder = new ZipBuilder();
   for (const path of names) builder.add({ path, mode: 0o644 }, Buffer.from(path));
   const segment = builder.take();
   assert.ok(segment !== undefined);

@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { ArchiveWriter } from '../../../../src/core/upload/archive/writeArchive.ts';
-import { combineCrc32, tarSegments } from '../../../../src/core/upload/archive/tarGz.ts';
+import { combineCrc32, TarBuilder } from '../../../../src/core/upload/archive/tarGz.ts';
 import { packTask } from '../../../../src/core/upload/archive/packing.ts';
 import { selectFiles } from '../../../../src/core/upload/select/selectFiles.ts';
-import { zipSegments } from '../../../../src/core/upload/archive/zip.ts';
+import { ZipBuilder } from '../../../../src/core/upload/archive/zip.ts';
 import { readTar, readZip } from './readArchive.ts';
 import { makeLocation, options, plant } from '../trees.ts';
 import { propertyRuns } from '../../core/propertyRuns.ts';
@@ -55,7 +55,7 @@ for (const format of ['tar_gz', 'zip'] as const) {
             await packTask(
               task,
               selection.root,
-              format === 'zip' ? zipSegments() : tarSegments(),
+              format === 'zip' ? new ZipBuilder() : new TarBuilder(),
               (message) => writer.take(message),
             );
           }
