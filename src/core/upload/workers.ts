@@ -80,52 +80,30 @@ export function bytesOf(files: readonly { readonly bytes: number }[]): number {
  */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
-  { workerFile, workerData, resourceLimits = {}, signal, toMessage, exitsItself, ...options }: PoolOptions,
+  options: PoolOptions,
 ): AsyncGenerator<A> {
-  const arrived = new Map<number, { answer: A; from: Worker }[]>();
+  const { signal } = options;
+  const arrived = new Map<number, Arrived<A>[]>();
   let failure: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
   const onAbort = (): void => wake?.();
-  const fail = (error: unknown): void => {
+  const onAnswer = (next: Arrived<A>): void => {
+    const { task } = next.answer;
+    arrived.set(task, [...(arrived.get(task) ?? []), next]);
+    wake?.();
+  };
+  const onEnd = (error: unknown): void => {
     failure ??= { error };
     wake?.();
   };
-  const workers = Array.from({ length: Math.min(options.workers ?? workersFor(tasks), tasks.length) }, () => {
-    const exited = Promise.withResolvers<undefined>();
-    const pooled = { worker: new Worker(workerFile, { workerData, resourceLimits }), openTasks: 0, exited };
-    pooled.worker.on('message', (answer: A) => {
-      if (answer.kind === 'done') pooled.openTasks--;
-      const waiting = arrived.get(answer.task);
-      const arriving = { answer, from: pooled.worker };
-      if (waiting === undefined) arrived.set(answer.task, [arriving]);
-      else waiting.push(arriving);
-      wake?.();
-    });
-    pooled.worker.on('error', (error) => fail(workerCrash(error)));
-    pooled.worker.on('exit', (code) => {
-      fail(workerCrash(`exit code ${String(code)}`));
-      exited.resolve(undefined);
-    });
-    return pooled;
-  });
+  const count = Math.min(options.workers ?? workersFor(tasks), tasks.length);
+  const workers = Array.from({ length: count }, () => startWorker(options, onAnswer, onEnd));
   signal?.addEventListener('abort', onAbort);
-
-  let nextTask = 0;
-  const assign = (current: number): void => {
-    while (nextTask < Math.min(tasks.length, current + windowPerWorker * workers.length)) {
-      const least = workers.reduce((best, pooled) => (pooled.openTasks < best.openTasks ? pooled : best));
-      const task = tasks[nextTask];
-      if (least.openTasks >= tasksPerWorker || task === undefined) return;
-      least.openTasks++;
-      nextTask++;
-      least.worker.postMessage(toMessage(task));
-    }
-  };
-
+  const waiting = [...tasks];
   try {
     for (let current = 0; current < tasks.length;) {
       signal?.throwIfAborted();
-      assign(current);
+      assignTasks(waiting, workers, current, options.toMessage);
       if (failure !== undefined) throw failure.error;
       const next = arrived.get(current)?.shift();
       if (next === undefined) {
@@ -139,10 +117,59 @@ export async function* runInWorkers<A extends Answer>(
   } finally {
     signal?.removeEventListener('abort', onAbort);
     for (const { worker } of workers) {
-      if (exitsItself) worker.postMessage(exit);
+      if (options.exitsItself) worker.postMessage(exit);
       else void worker.terminate();
     }
-    await waitForExit(Promise.all(workers.map(async ({ exited }) => exited.promise)));
+    await waitForExit(Promise.all(workers.map(({ exited }) => exited)));
+  }
+}
+
+interface Arrived<A extends Answer> {
+  readonly answer: A;
+  readonly from: Worker;
+}
+
+interface PooledWorker {
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+  openTasks: number;
+}
+
+function startWorker<A extends Answer>(
+  { workerFile, workerData, resourceLimits = {} }: PoolOptions,
+  onAnswer: (next: Arrived<A>) => void,
+  onEnd: (error: unknown) => void,
+): PooledWorker {
+  const worker = new Worker(workerFile, { workerData, resourceLimits });
+  const exited = Promise.withResolvers<void>();
+  const pooled = { worker, exited: exited.promise, openTasks: 0 };
+  worker.on('message', (answer: A) => {
+    if (answer.kind === 'done') pooled.openTasks--;
+    onAnswer({ answer, from: worker });
+  });
+  worker.on('error', (error) => onEnd(workerCrash(error)));
+  worker.on('exit', (code) => {
+    onEnd(workerCrash(`exit code ${String(code)}`));
+    exited.resolve();
+  });
+  return pooled;
+}
+
+/** Sends waiting tasks, up to a limit from `current` on, to the workers with the fewest tasks. */
+function assignTasks(
+  waiting: FileTask[],
+  workers: readonly PooledWorker[],
+  current: number,
+  toMessage: PoolOptions['toMessage'],
+): void {
+  for (;;) {
+    const [task] = waiting;
+    const least = workers.reduce((best, pooled) => (pooled.openTasks < best.openTasks ? pooled : best));
+    const isBeyond = task === undefined || task.id >= current + windowPerWorker * workers.length;
+    if (isBeyond || least.openTasks >= tasksPerWorker) return;
+    waiting.shift();
+    least.openTasks++;
+    least.worker.postMessage(toMessage(task));
   }
 }
 

@@ -121,7 +121,7 @@ class Packer {
     this.#send = send;
   }
 
-  /** Undefined if the file changed while it was read. The last attempt keeps a whole file as read. */
+  /** Undefined if the file changed. The last attempt keeps a whole file as it was read. */
   async pack(
     file: FileToPack,
     index: number,
