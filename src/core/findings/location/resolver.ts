@@ -112,6 +112,8 @@ export function findUploaded(
   return { uploadedFile, uploadPathOf };
 }
 
+type Find = (segments: readonly string[]) => UploadedFile | undefined;
+
 function searchUploaded(
   files: ReadonlyMap<string, UploadedFile>,
   names: readonly string[],
@@ -121,50 +123,28 @@ function searchUploaded(
   const safe = lazily(() => [...files.values()].filter(({ path }) => isSafe(path)));
   const byPath = lazily(() => indexPaths(safe()));
   const byEnd = lazily(() => indexEnds(safe()));
-  const find = (segments: readonly string[]): UploadedFile | undefined => {
+  const find: Find = (segments) => {
     const path = segments.join('/');
     return byPath().get(path) ?? byPath().get(toComparable(path));
   };
-  const findExactly = (segments: readonly string[]): UploadedFile | undefined => {
+  const findExactly: Find = (segments) => {
     const [first = '', ...inTarget] = segments;
     return find(segments) ?? (names.includes(first) ? find(inTarget) : undefined);
   };
-  const sharedCount = lazily(() => {
-    const readable = [...reported].find((text) => readingsOf(text).length > 0) ?? '';
-    const first = readingsOf(readable).at(-1) ?? [];
-    const all = lazily(() => [...reported].flatMap((text) => readingsOf(text).slice(-1)));
-    for (let count = 1; count < Math.min(first.length, maxDepth); count += 1) {
-      if (find(first.slice(count)) === undefined) continue;
-      const isShared = all().every((each) => first.slice(0, count).every((name, at) => each[at] === name));
-      // A bare name may be that of any other file.
-      if (!isShared || all().every((each) => each.length === count + 1)) return undefined;
-      if (all().every((each) => find(each.slice(count)) !== undefined)) return count;
-    }
-    return undefined;
-  });
-  const findWithoutShared = (segments: readonly string[]): UploadedFile | undefined => {
+  const sharedCount = lazily(() => countShared([...reported], find));
+  const findWithoutShared: Find = (segments) => {
     const count = segments.length > maxDepth ? undefined : sharedCount();
     return count === undefined ? undefined : find(segments.slice(count));
   };
-  const findByEnd = (segments: readonly string[]): UploadedFile | 'ambiguous' | undefined => {
-    if (segments.length > maxDepth) return undefined;
-    const wanted = segments.map(toComparable);
-    const start = wanted.findIndex((_, at) => byEnd().has(wanted.slice(at).join('/')));
-    const end = wanted.slice(start).join('/');
-    const file = start < 0 ? undefined : byEnd().get(end);
-    if (typeof file !== 'object') return file;
-    const path = toComparable(file.path);
-    const [topFolder = ''] = path.split('/');
-    // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
-    return path !== end && wanted.slice(0, start).includes(topFolder) ? undefined : file;
-  };
+  const findEnd = (segments: readonly string[]): UploadedFile | 'ambiguous' | undefined =>
+    segments.length > maxDepth ? undefined : findByEnd(segments, byEnd());
   const steps = lazily(() => {
     const isExact = (text: string): boolean => readingsOf(text).some((each) => findExactly(each));
     // If files were mounted at `/src`, all paths begin with it, and some may also be in a folder
     // `src`.
     return sharedCount() === undefined || [...reported].every(isExact)
-      ? [findExactly, findWithoutShared, findByEnd]
-      : [findWithoutShared, findExactly, findByEnd];
+      ? [findExactly, findWithoutShared, findEnd]
+      : [findWithoutShared, findExactly, findEnd];
   });
   return (text) => {
     const below = findExactly(belowBase(text));
@@ -177,6 +157,37 @@ function searchUploaded(
       }
     return undefined;
   };
+}
+
+/** Returns how many first segments all reported paths share that uploaded paths lack. */
+function countShared(reported: readonly string[], find: Find): number | undefined {
+  const readable = reported.find((text) => readingsOf(text).length > 0) ?? '';
+  const first = readingsOf(readable).at(-1) ?? [];
+  const all = lazily(() => reported.flatMap((text) => readingsOf(text).slice(-1)));
+  for (let count = 1; count < Math.min(first.length, maxDepth); count += 1) {
+    if (find(first.slice(count)) === undefined) continue;
+    const isShared = all().every((each) => first.slice(0, count).every((name, at) => each[at] === name));
+    // A bare name may be that of any other file.
+    if (!isShared || all().every((each) => each.length === count + 1)) return undefined;
+    if (all().every((each) => find(each.slice(count)) !== undefined)) return count;
+  }
+  return undefined;
+}
+
+/** Uses the longest end of the path that is also the end of an uploaded path. */
+function findByEnd(
+  segments: readonly string[],
+  byEnd: ReturnType<typeof indexEnds>,
+): UploadedFile | 'ambiguous' | undefined {
+  const wanted = segments.map(toComparable);
+  const start = wanted.findIndex((_, at) => byEnd.has(wanted.slice(at).join('/')));
+  const end = wanted.slice(start).join('/');
+  const file = start < 0 ? undefined : byEnd.get(end);
+  if (typeof file !== 'object') return file;
+  const path = toComparable(file.path);
+  const [topFolder = ''] = path.split('/');
+  // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
+  return path !== end && wanted.slice(0, start).includes(topFolder) ? undefined : file;
 }
 
 /**
