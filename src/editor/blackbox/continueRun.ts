@@ -38,7 +38,7 @@ export async function continueRun(
   if (run === undefined || runId === undefined) return;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
-    // Menus show the command only where it is allowed, but keys and links run it anywhere.
+    // Menus show the command only for runs that allow it. A keyboard shortcut may run it on others.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
     await showInformation(why, showRunsAction());
     return;
@@ -114,7 +114,7 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-/** A run that was started elsewhere has no request, so the user chooses a target file. */
+/** VS Code doesn't know the request of a run from elsewhere, so the user chooses a target file. */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,
@@ -158,7 +158,7 @@ async function readQuietly(path: string): Promise<TargetFile | undefined> {
   return 'file' in read ? read.file : undefined;
 }
 
-/** Only a crawl has instructions outside `authentication`. */
+/** Only the request of a crawl has instructions outside `authentication`. */
 function inputToRepeat(input: ApplicationInput, workflow: BlackboxWorkflow): ApplicationInput {
   const { additional_instructions } = input;
   const isSent = workflow === 'blackbox-crawl' && additional_instructions !== undefined;

@@ -15,7 +15,10 @@ export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/** Shows texts that are too long for a question. Only the latest document has content. */
+/**
+ * Shows texts that are too long for a dialog. Only the latest text is kept, so VS Code can't reopen
+ * an older document.
+ */
 export function provideRequests() {
   let latest = { path: '', text: '' };
   let lastChanges: string | undefined;
@@ -42,7 +45,7 @@ export function provideRequests() {
   };
 }
 
-/** The user opened this document instead of answering. */
+/** Tells which document the user opened instead of answering the dialog. */
 export type Reading = 'readingRequest' | 'readingChanges';
 
 export async function isReopened(reading: Reading): Promise<boolean> {

@@ -109,7 +109,10 @@ export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/** The priority of a feature applies to its chosen pairs, or to all if none is chosen. */
+/**
+ * A feature's priority applies to its chosen pairs. If none is chosen, all pairs of the feature get
+ * the priority, and are chosen.
+ */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();
   if (shown === undefined || nodes.length === 0) return;

@@ -40,7 +40,7 @@ export function pairStateLabel(state: PairState): string {
   }[state];
 }
 
-/** A crawl tests nothing. The view's message says so for all pairs. */
+/** A crawl tests nothing. The view's message says so once, so pairs don't show a state. */
 export function isUntested({ run, progress }: ShownFeatures): boolean {
   return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }

@@ -32,7 +32,7 @@ function problemOf(url: string): string | undefined {
   return problem && describeProblem(problem);
 }
 
-/** The file has limits, because spending would have no end without them. */
+/** The file has credit limits, because a run without them can spend any number of credits. */
 function textFor(url: string): string {
   const file = {
     target_urls: [url],
@@ -42,7 +42,6 @@ function textFor(url: string): string {
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }
 
-/** Never overwrites a file. */
 async function writeNew(folder: string, url: string): Promise<string> {
   const host = new URL(url).hostname.replace(/[^a-z0-9.-]/gi, '');
   for (let number = 1; ; number += 1) {

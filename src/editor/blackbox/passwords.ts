@@ -30,9 +30,9 @@ import { describeChanges, documentOfChanges } from './whatChanged.ts';
 const t = vscode.l10n.t;
 
 /**
- * Asks for passwords that are neither saved nor entered, and adds them to `entered`. Offers the
- * password of an earlier request, and shows what has changed. `PasswordStore.approve` saves them at
- * the start.
+ * Adds passwords that are neither saved nor entered to `entered`. `PasswordStore.approve` saves
+ * them before the run starts. The password of an earlier request from the same target file is used,
+ * but if parts of the request have changed, the user sees the changes and decides.
  */
 export async function askForPasswords(
   request: PasswordRequest,
@@ -73,7 +73,6 @@ async function askForPassword(
     : offerPassword(login, earlier.password, changes, requests);
 }
 
-/** The saved password belongs to another target file, so what changed can't be shown. */
 async function replacePassword(login: Login): Promise<PasswordAnswer> {
   const enter = t('Enter a Password…');
   const question = t('The saved password for {0} belongs to another target file.', nameOf(login));
@@ -81,7 +80,10 @@ async function replacePassword(login: Login): Promise<PasswordAnswer> {
   return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
 }
 
-/** Changes that are too long for the dialog have to be opened as a document first. */
+/**
+ * If the changes are too long for the dialog, the user must open them as a document before the
+ * dialog offers the saved password.
+ */
 async function offerPassword(
   login: Login,
   password: string,
@@ -90,7 +92,7 @@ async function offerPassword(
 ): Promise<PasswordAnswer> {
   const { text, isWhole } = describeChanges(changes);
   const whole = documentOfChanges(changes);
-  // Enter presses the first button, and that one sends nothing.
+  // The Enter key presses the first button, so that button sends nothing.
   const enter = t('Enter a Password…');
   const use = t('Use Saved Password');
   const showAll = t('Show All Changes');
@@ -183,7 +185,10 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   await showWarning(message);
 }
 
-/** Each request has its own password. */
+/**
+ * Each request of the file has its own password. `moved` has the passwords that were saved by
+ * earlier tries.
+ */
 async function saveNew(
   requests: readonly PasswordRequest[],
   taken: ReadonlyMap<number, string>,
@@ -258,7 +263,7 @@ async function rowsOfFile(
   }));
 }
 
-/** One row stands for several passwords of a login on the same hosts. */
+/** One row stands for all saved passwords of a login on the same hosts. */
 async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
   const groups = Map.groupBy(await passwords.savedLogins(), ({ origin, organizationId, id, role, parts }) =>
     JSON.stringify([origin, organizationId, id, role, hostsOf(parts)]),
@@ -289,7 +294,8 @@ function hostsOf({ targets }: InputParts): string {
 }
 
 /**
- * If only one request has a saved password, the other one takes it from there, so `isKept` is true.
+ * `isKept` is true even if only one of the requests has a saved password: `askForPasswords` takes
+ * or offers it for the other request.
  */
 export async function loginsOfFile(
   requests: readonly PasswordRequest[],

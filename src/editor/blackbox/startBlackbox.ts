@@ -46,7 +46,6 @@ export interface BlackboxStart extends Pick<
 > {
   readonly workflow: BlackboxWorkflow;
   readonly input: ApplicationInput;
-  /** This is an absolute path. */
   readonly folder: string;
   readonly account?: Destination | undefined;
   readonly language?: Run['language'] | undefined;
@@ -104,9 +103,9 @@ export async function readStart(
 }
 
 /**
- * Every start of a blackbox run comes here. It asks for missing passwords, then whether to start,
- * and dispatches. If the user reads the exact request or all changes first, nothing is sent, and
- * `read` is called again when the user returns. If the user cancels, nothing is saved.
+ * Starts every blackbox run: asks for missing passwords, then whether to start, and dispatches. If
+ * the user reads the exact request or all changes first, nothing is sent, and `read` is called
+ * again when the user returns. If the user cancels, no password is saved.
  */
 export async function startBlackbox(
   read: () => Promise<BlackboxStart | undefined>,
@@ -131,7 +130,7 @@ async function askAndLaunch(
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const plan = toPlan(start, destination);
   // The claim comes before the questions, so that no second click or window starts a run on the
-  // targets.
+  // same targets meanwhile.
   const claim = await tracker.claim([applicationSubject(start.input)]);
   try {
     // Another window may have started a run before the claim.

@@ -54,10 +54,13 @@ export async function askToStart(
   return choice === show ? 'readingRequest' : 'cancelled';
 }
 
-/** A host name of the Internet has at most 253 characters, so its origin is shown whole. */
+/** An Internet host name has at most 253 characters, so its origin is shown whole. */
 const maxOriginLength = 300;
 
-/** Every new origin is named. `areNew` is true if one of them is in no run of this machine. */
+/**
+ * Names every new origin, but at most 10 of the others. `areNew` is true if no run that was started
+ * on this machine has one of the origins.
+ */
 function originLines(
   plan: BlackboxPlan,
   runs: readonly Run[],

@@ -55,7 +55,7 @@ function searchExcludes(): string {
   return `{${globs.join(',')}}`;
 }
 
-/** Problems, lenses and fixes read the same version of a document. */
+/** Diagnostics, lenses, and quick fixes read the same document, so each version is parsed once. */
 const readings = new WeakMap<
   vscode.TextDocument,
   { readonly version: number; readonly read: ReturnType<typeof readTargetFile> }
@@ -74,7 +74,7 @@ export async function readSaved(
   uri: vscode.Uri,
   diagnostics: { refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void },
 ): Promise<TargetFile | undefined> {
-  // This error names a missing file. VS Code's doesn't.
+  // If the file is missing, the error of `stat` names it. VS Code's error doesn't.
   await stat(uri.fsPath);
   const document = await openDocument(uri);
   if (document.isDirty && !(await saveDocument(document))) return undefined;

@@ -10,7 +10,6 @@ import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from
 
 const t = vscode.l10n.t;
 
-/** No lens shows text of the file. */
 export function showTargetLenses({
   passwords,
   secrets,

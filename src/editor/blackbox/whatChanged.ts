@@ -29,7 +29,7 @@ function clipped(text: string, maxLength: number): string {
   return text.length > maxLength ? `${clip(text, maxLength)}…` : text;
 }
 
-/** 60 characters can be read without scrolling sideways, also in full width. */
+/** Even 60 full-width characters can be read without scrolling sideways. */
 const documentLines = /.{1,60}/gu;
 
 export function documentOfChanges(changes: readonly PartChange[]): string {

@@ -17,7 +17,7 @@ const t = vscode.l10n.t;
 const branchKey = 'findings.baseBranch';
 const gatherMs = 200;
 const filesAtOnce = 8;
-/** Git starts two processes for each file. */
+/** VS Code's git extension starts two processes for each file. */
 const maxFiles = 2_000;
 const maxBranches = 200;
 
@@ -36,7 +36,10 @@ interface Deps {
   readonly log: Logger;
 }
 
-/** Compares through VS Code's git extension, and again after changes while the filter is on. */
+/**
+ * Compares the files of findings with the base of the branch, through VS Code's git extension.
+ * While the filter is on, files and bases that have changed are compared again.
+ */
 export class BranchComparison implements vscode.Disposable {
   readonly #deps: Deps;
   readonly #subscriptions: vscode.Disposable;
@@ -127,13 +130,13 @@ export class BranchComparison implements vscode.Disposable {
     this.#compareSoon();
   }
 
-  /** `changed` has absolute paths, also of folders. */
+  /** `changed` has absolute paths of files and folders. */
   reread(changed: ReadonlySet<string>): void {
     if (this.#isOn && this.#files.reread(changed)) this.#compareSoon();
   }
 
   compare(): Promise<ComparedBranch> {
-    // While the filter is off, nothing updates what was read.
+    // While the filter is off, nothing updates the bases and texts, so they are released.
     const done = this.#queue
       .then(() => unlessSilent(() => this.#compare()))
       .finally(() => this.#isOn || this.#release());
@@ -196,7 +199,10 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
-  /** If no file has findings, the workspace's folders count. Throws `noAnswer`. */
+  /**
+   * Returns the repositories of the files or, if there are no files, of the workspace's folders.
+   * Throws `noAnswer`.
+   */
   async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
@@ -207,7 +213,7 @@ export class BranchComparison implements vscode.Disposable {
       const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
       return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
     };
-    // Git is also followed before the wait, so that a late answer is used.
+    // Git is also followed before the wait, so that an answer after the wait starts a comparison.
     if (this.#isOn) this.#followGit(git, repositories().values());
     const byRoot = await whenRead(git, repositories);
     if (this.#isOn) this.#followGit(git, byRoot.values());

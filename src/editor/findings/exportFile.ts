@@ -37,14 +37,14 @@ export function pickExportFile(
   });
 }
 
-/** Returns the run's own verdicts, even while a view compares it with another run. */
+/** The verdicts are the run's own, even while the Findings view compares it with another run. */
 export async function readToExport(run: Run, findings: FindingStore, signal: AbortSignal): Promise<ShownRun> {
   const read = await findings.read(run, signal);
   if (read.failure !== undefined) throw new AssessmentError(read.failure.kind, read.failure);
   return read;
 }
 
-/** Proposes a file outside the assessed folder, because the next run would upload one inside. */
+/** Proposes a file outside the assessed folder, because the next run would upload a file in it. */
 function defaultUri(run: Run, ending: string, only: string | undefined): vscode.Uri {
   const isOpen = ({ folder }: Target): boolean =>
     vscode.workspace.getWorkspaceFolder(vscode.Uri.file(folder)) !== undefined;

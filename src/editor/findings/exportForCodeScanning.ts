@@ -28,7 +28,8 @@ interface UploadRepository extends AssessedRepository {
 }
 
 export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise<void> {
-  // A comparison has the findings of only one earlier run, but GitHub's alerts may be of any run.
+  // During a comparison, the Findings view has the findings of only one earlier run, but GitHub's
+  // alerts may be of any run. The comparison ends, so that view and export agree.
   if (deps.findings.comparison()?.run.id === run.id) await deps.findings.show(run);
   const source = await withProgress(t('Exporting findings…'), (_report, signal) =>
     readToExport(run, deps.findings, signal),
@@ -66,7 +67,8 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
 }
 
 /**
- * GitHub closes alerts that an upload does not list, so this asks if unfixed ones could be closed.
+ * GitHub closes alerts that an upload doesn't list. The user is asked if alerts of unfixed findings
+ * could be among them.
  */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
   const { run, unreadRuns = [] } = source;
@@ -156,7 +158,7 @@ async function realPathInside(root: string, folder: string): Promise<string | un
   try {
     return pathInside(await realPath(root), await realPath(folder));
   } catch {
-    return undefined; // The folder is gone.
+    return undefined; // One of the folders is gone or can't be read.
   }
 }
 

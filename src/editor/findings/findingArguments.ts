@@ -10,7 +10,10 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** Code actions and links name a finding; key bindings of the Findings view mean its selection. */
+/**
+ * Code actions and buttons of messages name a finding. Key bindings of the Findings view stand for
+ * the view's selection.
+ */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
@@ -85,7 +88,10 @@ export async function withFocusedRows(
   return [rows[0] ?? first, rows];
 }
 
-/** The API has no focused row, but toggling its selection, and back, reveals it. */
+/**
+ * VS Code's API doesn't tell which row is focused. Toggling the selection of that row, and toggling
+ * it back, reveals the row. If it is selected, the other selected rows are returned, too.
+ */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
   await vscode.commands.executeCommand('list.toggleSelection');
@@ -114,7 +120,7 @@ function findingsHere({
   const range = new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
   const atCursor = editor === undefined ? [] : displayed.at(editor.document.uri, range);
   if (atCursor.length > 0 || !findingsView.visible) return atCursor;
-  // Only commands on several findings use a selected group.
+  // `chooseFindings` adds selected groups for commands on several findings.
   const rows = findingsView.selection.filter((node) => isObject(node) && node['kind'] === 'finding');
   return rows.flatMap((node) => findingsOfNode(node, findings));
 }

@@ -104,7 +104,8 @@ async function pickFolderNamed(
 }
 
 /**
- * Decisions by others can hide findings, so the user is asked. Decisions of this machine are kept.
+ * Decisions by other people can hide findings, so the user is asked. Decisions that were made on
+ * this machine are kept.
  */
 async function offerDecisions(
   run: Run,

@@ -26,8 +26,9 @@ const maxListed = 500;
 const maxTextLength = 200;
 
 /**
- * A first Enter accepts nothing. A row names the finding that *Accept* changes, whatever the file
- * of the decision says. A decision without a finding here can only be rejected.
+ * A decision's row is active at first, so pressing Enter at once accepts nothing. The row names the
+ * finding that *Accept* changes, whatever the decision's file says. A decision without a finding
+ * here can be rejected, but not accepted.
  */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
   const { findings } = deps;

@@ -100,7 +100,6 @@ export function findingsMarkdown(shown: readonly DetailedFinding[]): string {
 const maxTitleLength = 200;
 const messageShownMs = 5_000;
 
-/** Copies a link, or opens the page for a new issue, whose URL contains the finding's title. */
 export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps): Promise<void> {
   const tracker = await trackerOf(unmasked);
   const shown = await maskSecrets(unmasked, deps.secretWorkerFile);
@@ -124,7 +123,7 @@ export async function shareFinding(unmasked: DetailedFinding, deps: SharingDeps)
   await (await vscode.window.showQuickPick(items, { title }))?.act();
 }
 
-/** Returns undefined for a run without an ID on a service, because others could not find it. */
+/** Returns undefined for a run without an ID on a service: other people couldn't find that run. */
 function linkTo(shown: ShownFinding): string | undefined {
   const { run, finding } = shown;
   const runId = runIdOf(run);
@@ -140,7 +139,7 @@ async function copyLink(link: string): Promise<void> {
 
 const maxLookupMs = 2_000;
 
-/** A host may be an alias that only SSH knows. */
+/** The host of a remote may be an alias that only SSH knows, so the host is looked up. */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const remotes = folder === undefined ? [] : await remotesOf(folder);

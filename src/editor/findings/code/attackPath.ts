@@ -16,7 +16,7 @@ const maxLabelLength = 200;
 
 /** `references-view.d.ts` of VS Code declares these types of its References view. */
 interface SymbolTreeInput {
-  /** Becomes the context key `reference-list.source`. */
+  /** Becomes the value of the context key `reference-list.source`. */
   readonly contextValue: string;
   readonly title: string;
   /** Must be on a word, or else the view clears itself. */
@@ -42,7 +42,10 @@ interface Step {
   readonly location: vscode.Location | undefined;
 }
 
-/** The References view, where F4 visits the steps, may be missing, and needs a location. */
+/**
+ * Shows the steps in the References view, where F4 visits them. If the view is missing, or no step
+ * has a location in this workspace, shows a quick pick.
+ */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
     void showInformation(t('This finding has only one location, so there is no attack path to show.'));
@@ -60,7 +63,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
     resolve: async () => toModel(titleOfFinding(shown.finding), await toSteps(current(), findings)),
     with: inputAt,
   });
-  // Without a selected row, F4 continues from the cursor.
+  // While no row is selected, F4 continues from the cursor, so the cursor is put on a step.
   await vscode.window.showTextDocument(await openDocument(start.uri), {
     selection: start.range,
     preview: true,
@@ -120,8 +123,8 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
 }
 
 /**
- * Returns the first character, where the References view usually finds a word, or undefined for a
- * blank line.
+ * Returns the line's first character other than white space, where the References view usually
+ * finds a word.
  */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);

@@ -10,7 +10,7 @@ import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
 import { contentAt, toText } from './fileTexts.ts';
 
-/** The limit for the texts of all files at the base. Files beyond it are not compared. */
+/** Limits the texts of all files at the base together. Files beyond the limit are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 
 export interface Base {
@@ -75,7 +75,7 @@ export class FilesAtBase {
     return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
   }
 
-  /** `changed` has absolute paths, also of folders. */
+  /** `changed` has absolute paths of files and folders. */
   reread(changed: ReadonlySet<string>): boolean {
     const stale = [...this.#files.keys()].filter(atOrBelow(changed));
     for (const file of stale) this.#stale.add(file);

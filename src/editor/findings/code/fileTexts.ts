@@ -20,8 +20,8 @@ import { answerOfGit, type GitRepository, repositoryOf } from '../../folders.ts'
 import { commitLabel } from '../../runs/runLabels.ts';
 
 /**
- * Reads files as they are now, as they were uploaded, and as they are in a commit. No text is
- * longer than `maxTextBytes`, and no folder is waited for longer than two seconds.
+ * Reads files as they are now, as they were uploaded, and as they are in a commit. Files larger
+ * than `maxTextBytes` are not read. A call to a folder fails after two seconds (`FolderCalls`).
  */
 
 const t = vscode.l10n.t;
@@ -66,7 +66,8 @@ export function unsavedText(file: string): string | undefined {
 }
 
 /**
- * An upload would read no text through a link, so none is read, even if it is open in an editor.
+ * Returns undefined for a file behind a symbolic link, even if it is open in an editor, because an
+ * upload doesn't contain such a file.
  */
 export async function textNow(
   { folder, path }: { readonly folder: string; readonly path: string },

@@ -144,7 +144,7 @@ async function chooseOwners(
   return ownedBy(text, all);
 }
 
-/** Owners in CODEOWNERS ignore case. Unknown handles are not changed. */
+/** Case doesn't matter in CODEOWNERS. Handles that own no finding are returned unchanged. */
 function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   const owners = all.flatMap((shown) => valuesOf.owners(shown)).filter((owner) => owner !== null);
   const known = new Map(owners.map((owner) => [owner.toLowerCase(), owner]));
@@ -152,10 +152,13 @@ function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   return names.map((name) => known.get(name.toLowerCase()) ?? name);
 }
 
-/** Closed findings may be hidden unless one of these parts has a choice. */
+/** A setting may hide closed findings, unless values of one of these parts are chosen. */
 const showingClosed: ReadonlySet<ListPart> = new Set(['triage', 'acceptance']);
 
-/** Choosing all values is the same as choosing none, unless choosing none hides findings. */
+/**
+ * Choosing all values is the same as choosing none, except in `showingClosed`: there, choosing none
+ * may hide closed findings.
+ */
 async function chooseValues(
   part: ListPart,
   filter: Filter,

@@ -151,7 +151,7 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   return item;
 }
 
-/** This begins the row, because a narrow view cuts the end. */
+/** The row begins with this label, because a narrow view cuts off the end of a row. */
 function forUserLabel({ triage, decidedBefore }: ShownFinding, quoted?: Evidence): string | undefined {
   // A model may have invented the finding.
   if (quoted?.kind === 'quoteNotFound')
@@ -229,7 +229,7 @@ function headingOf(
   }
 }
 
-/** Most findings have one of these, so only the tooltip and the details name them. */
+/** Most findings have one of these verdicts, so rows don't name them. */
 const usualVerdicts = new Set<Verdict>(['stillPresent', 'reportedAgain']);
 
 const verdictIcons: Readonly<Record<Verdict, string>> = {
