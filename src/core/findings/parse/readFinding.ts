@@ -69,32 +69,28 @@ export function readFinding(item: Item): ReadFinding {
     ({ startLine }) => live?.url === undefined || startLine !== undefined,
   );
   if (locations.length === 0) used.length = usedBefore;
-  const texts = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
-    textsAt(fields, paths, style).map((text) => ({ kind, text })),
-  );
-  const id = firstHit(fields, aliases.ID, toId);
-  const rule = firstHit(fields, aliases.RULE, toId);
-  const confidence = readConfidence(fields);
-  const cwes = readCwes(fields);
-  const cvss = readCvss(fields);
-  // This comes last, since it has what nothing else used.
-  const other = toFieldList(unused(item.resolved ?? item.raw, new Set(used.map((path) => path.join('.')))));
-  const whole: readonly Block[] = other === '' ? texts : [...texts, { kind: 'other', text: other }];
+  const facts = {
+    id: firstHit(fields, aliases.ID, toId),
+    rule: firstHit(fields, aliases.RULE, toId),
+    severity,
+    severityText,
+    confidence: readConfidence(fields),
+    cwes: readCwes(fields),
+    cvss: readCvss(fields),
+    ...live,
+  };
+  const texts = readBlocks(fields, item.resolved ?? item.raw);
   const isClipped =
     locations.length > maxLocations ||
     (name ?? '').length > maxTitleLength ||
-    whole.some(({ text }) => text.length > MAX_TEXT);
-  const blocks = whole.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) }));
+    texts.some(({ text }) => text.length > MAX_TEXT);
+  const blocks = texts.map(({ kind, text }) => ({ kind, text: clip(text, MAX_TEXT) }));
   const main = blocks.find(({ kind }) => kind === 'details');
   const advice = blocks.find(({ kind }) => kind === 'recommendation');
   const description = main?.text ?? '';
   return {
-    id,
+    ...facts,
     title: named || toTitle(description.split('\n', 1)[0] ?? ''),
-    rule,
-    severity,
-    severityText,
-    confidence,
     summary: summaryOf(description),
     description,
     blocks: blocks.filter((block) => block !== main && block !== advice),
@@ -102,15 +98,22 @@ export function readFinding(item: Item): ReadFinding {
     locations: locations
       .slice(0, maxLocations)
       .map((location) => ({ ...location, inCodePoints: item.inCodePoints })),
-    cwes,
-    cvss,
-    ...live,
     toolDecision:
       item.suppression === undefined
         ? undefined
         : { state: 'acceptedRisk', note: item.suppression, at: 0, via: 'tool' },
     shortfall: !isObject(item.raw) ? 'unreadable' : isClipped ? 'clipped' : undefined,
   };
+}
+
+/** The last block has what neither another block nor an earlier call used. */
+function readBlocks(fields: Fields, object: unknown): readonly Block[] {
+  const texts = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
+    textsAt(fields, paths, style).map((text) => ({ kind, text })),
+  );
+  const used = new Set(fields.used?.map((path) => path.join('.')));
+  const other = toFieldList(unused(object, used));
+  return other === '' ? texts : [...texts, { kind: 'other', text: other }];
 }
 
 function textsAt(fields: Fields, paths: readonly KeyPath[], style?: TextStyle): readonly string[] {
