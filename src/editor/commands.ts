@@ -82,8 +82,8 @@ type Handler = (...args: unknown[]) => unknown;
 
 /**
  * A handler finds out what its command is about: the clicked row, the selection, or what the user
- * picks. Then it calls one function of its topic's folder. `runCommand` shows its errors. Commands
- * about findings are in `findings/findingCommands`.
+ * picks. Then it calls a function of its topic's folder. `runCommand` shows its errors. Most
+ * commands about findings are in `findings/findingCommands`.
  */
 export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
@@ -112,8 +112,8 @@ export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): 
     pickShownRun(deps, artifact, title);
 
   const handlers: Readonly<Record<string, Handler>> = {
-    // VS Code passes the focused row to commands in a view's title, too. So commands for one run
-    // have separate ids.
+    // VS Code passes the focused row also to a command in a view's title. So a command such as
+    // `signIn` ignores its arguments, and the row of a run has a separate command.
     'whitebox.signIn': () => signIn(accounts),
     'whitebox.signInForRun': (node) =>
       signInForRun(accounts, clickedRun(node) ?? runs.all().find(needsToken)),

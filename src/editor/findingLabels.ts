@@ -135,7 +135,10 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : t('only a small part, because VS Code doesn’t know its format. “Show Raw JSON” shows all of it.');
 }
 
-/** Only the first locations of a finding are looked up. The state of the others is unknown. */
+/**
+ * Only the locations in `finding.locations` are looked up. Locations that are only in the details
+ * have no state.
+ */
 export function locationStateLabel(location: Location, shown: ShownFinding): string | undefined {
   const here = localLocationOf(location, shown);
   if (here !== undefined) return driftLabel(here);

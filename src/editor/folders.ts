@@ -11,7 +11,7 @@ export interface Folder {
   readonly name: string;
 }
 
-/** By default, the user picks among the workspace folders. */
+/** Without `chosen`, returns the only workspace folder, or those that the user picks. */
 export async function pickFolders(
   chosen: readonly Folder[] | undefined,
   title: string,
@@ -39,7 +39,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/** Throws `folderNotOpen`. Choices are stored with the workspace, so the folder must be open. */
+/** Throws `folderNotOpen`: upload choices are stored with the workspace that has the folder. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -64,7 +64,8 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
 }
 
 /**
- * These types are the used part of the API of VS Code's git extension (`vscode.git`, version 1).
+ * These types declare what this extension uses of the API of VS Code's git extension (`vscode.git`,
+ * version 1).
  */
 export interface GitRepository {
   readonly rootUri: vscode.Uri;
@@ -97,7 +98,7 @@ export interface GitRepository {
 }
 
 export interface GitApi {
-  /** The state is `uninitialized` until Git has looked for repositories. */
+  /** The state is `uninitialized` until the extension has looked for repositories. */
   readonly state: 'uninitialized' | 'initialized';
   readonly onDidChangeState: vscode.Event<unknown>;
   readonly onDidOpenRepository: vscode.Event<unknown>;
@@ -110,7 +111,7 @@ interface GitExtension {
   getAPI(version: 1): GitApi;
 }
 
-/** Limits the wait: other extensions may provide a document, or take part in saving it. */
+/** Limits the wait: another extension may provide the file, or take part in saving it. */
 export function answerAbout<T>(
   uri: vscode.Uri,
   work: PromiseLike<T>,
@@ -127,7 +128,7 @@ export function openDocument(uri: vscode.Uri): Promise<vscode.TextDocument> {
   return answerAbout(uri, vscode.workspace.openTextDocument(uri));
 }
 
-/** Throws `noAnswer`: programs that take part in saving, and the user, have two minutes. */
+/** Throws `noAnswer` after two minutes: formatters, or a question to the user, may delay saving. */
 export function saveDocument(document: vscode.TextDocument | vscode.NotebookDocument): Promise<boolean> {
   return answerAbout(document.uri, document.save(), { maxMs: maxTransferMs });
 }
@@ -136,7 +137,10 @@ export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/** Returns undefined if the git extension is disabled, as in Restricted Mode. */
+/**
+ * Returns undefined if the git extension isn't loaded, as in Restricted Mode, or isn't enabled.
+ * Throws `noAnswer`.
+ */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));
@@ -183,7 +187,10 @@ export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | 
   }
 }
 
-/** The URLs have no user names and passwords, and `origin` comes first. */
+/**
+ * `origin` comes first. User names and passwords are removed from URLs, but `git@host:path`, which
+ * isn't a URL, is returned unchanged.
+ */
 export async function remotesOf(folder: string): Promise<readonly string[]> {
   const remotes = (await repositoryOf(vscode.Uri.file(folder)))?.state.remotes ?? [];
   const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];

@@ -78,14 +78,14 @@ export function hasTokenCommand(): boolean {
   return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
 }
 
-/** Throws `tokenCommand` if it is not a list of strings; runs wait until it is corrected. */
+/** Throws `tokenCommand` if the setting isn't a list of strings. Runs wait for its correction. */
 export function readTokenCommand(): readonly string[] {
   const command = z.array(z.string()).safeParse(userValue('tokenCommand'));
   if (command.success) return command.data;
   throw new AssessmentError('tokenCommand', { detail: 'notAList' });
 }
 
-/** An invalid value means the strictest. */
+/** An invalid value means `block`, the strictest check. */
 export function readSecretCheck(): z.infer<typeof secretCheckSchema> {
   return secretCheckSchema.safeParse(userValue('secrets.checkBeforeUpload')).data ?? 'block';
 }
@@ -95,7 +95,7 @@ export function readDeleteSourceAfterRun(): boolean {
   return userValue('runs.deleteSourceAfterRun') !== false;
 }
 
-/** `shared` decisions are files in the folder; others are in VS Code's storage. */
+/** Decisions are in VS Code's storage. With `shared`, they are also written to the folder. */
 export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
   return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
 }
@@ -118,8 +118,9 @@ export function readDisplaySettings() {
 }
 
 /**
- * Never returns a workspace's value: such a setting decides where code and tokens go, what is
- * executed, or what is hidden. The manifest's scope says the same, but an editor may ignore it.
+ * Never returns a workspace's value: these settings decide where code and tokens go, what is
+ * executed, or what is hidden. Their scope in the manifest excludes workspaces, but an editor may
+ * ignore the scope.
  */
 function userValue(key: string): unknown {
   const found = inspected(key);

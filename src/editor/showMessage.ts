@@ -44,7 +44,7 @@ export async function offerText(message: string, content: string): Promise<void>
   await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
 }
 
-/** VS Code makes no links in the text of a dialog. */
+/** VS Code makes no links in a dialog, so these texts need no `plainLine`. */
 interface Question {
   readonly question: string;
   readonly detail?: string | readonly (string | false | undefined)[];

@@ -17,7 +17,7 @@ hljs.registerLanguage('http', http);
 
 /**
  * Colours code blocks, and gives code blocks and tables that scroll sideways a tab stop. Observes
- * sections, because each observed element costs time.
+ * sections rather than their blocks, because each observed element costs time.
  */
 export class BlockFinisher {
   readonly #clean: Clean;

@@ -3,7 +3,7 @@ import type { MarkedOptions, RendererThis, Token, TokenizerThis, Tokens } from '
 import { cjkPatterns } from './emphasis.ts';
 import { footnoteStart, type Section, splitSections, withoutFence, withoutPictureData } from './sections.ts';
 
-/** Every other element becomes text, except images. */
+/** Any other element is shown as text, except images and the `picture` around them. */
 export const allowedTags: ReadonlySet<string> = new Set(
   (
     'a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li ' +
@@ -18,7 +18,7 @@ const maxHtmlDepth = 64;
 const neverNested: ReadonlySet<string> = new Set(
   'br hr wbr p li dt dd tr td th thead tbody tfoot rt rp'.split(' '),
 );
-/** A longer paragraph, cell or heading, and a larger table, is shown as text. */
+/** Longer paragraphs, cells, and headings, and larger tables, are shown as code. */
 const maxInlineChars = 16_000;
 const maxCells = 20_000;
 
@@ -32,7 +32,7 @@ const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)(>?)/gi;
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
-/** Tools that publish a report read this at its start. */
+/** Matches metadata at the start of a report, for tools that publish it. */
 const frontMatter = /^---[ \t]*\r?\n(?=[^\s#-][^\n:]*:\s)([^]{0,16000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 /** GitHub shows a quote that starts with this line as an alert. */
 const alertStart = /^<p>\[!(note|tip|important|warning|caution)\][ \t]*(?:<br>)?(?:\n|(?=<\/p>))/i;
@@ -80,7 +80,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   };
 }
 
-/** What is nested in an entry is shown as written. The HTML ends at a blank line. */
+/** Nested values are shown as written. The blank line at the end ends the HTML block. */
 function toTable(yaml: string): string {
   const entries = yaml.split(/\r?\n(?=[^\s#-])/).map((entry) => /^([^:]*)(?::\s*)?([^]*)$/.exec(entry) ?? []);
   const rows = entries.map(([, key = '', value = '']) => {
@@ -96,8 +96,8 @@ function unquoted(text: string): string {
 }
 
 /**
- * Footnotes are shown where they are defined, with their labels. So a section needs only the labels
- * of the others.
+ * Footnotes are shown where they are defined, with their labels. So each section can be read with
+ * no more than the labels of the other sections.
  */
 function readFootnotes(labels: ReadonlySet<string>) {
   const isKnown = (label: string): boolean => labels.has(label.toLowerCase());
@@ -136,7 +136,7 @@ function readFootnotes(labels: ReadonlySet<string>) {
   };
 }
 
-/** Reads a table with too many cells as a code block. Short rows count like the first row. */
+/** Reads a table with too many cells as a code block. Short rows count as if they were full. */
 function largeTable(source: string): Tokens.Code | undefined {
   if (!tableStart.test(source)) return undefined;
   const blank = source.search(/\n[ \t]*(?:\n|$)/);
@@ -186,8 +186,8 @@ class ReportRenderer extends Renderer {
 
   // Raw HTML that is not rendered is evidence in a security report, so it stays readable as text.
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
-    // Without the cut at the last `-->`, each later `<!--` would be searched to the end of the
-    // text.
+    // Without the cut at the last `-->`, the search from each later `<!--` would reach the end of
+    // the text.
     const lastEnd = text.lastIndexOf('-->') + 3;
     return (text.slice(0, lastEnd).replace(comment, '') + text.slice(lastEnd))
       .replace(/<(?![a-z/])/gi, '&lt;')

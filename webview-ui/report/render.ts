@@ -125,7 +125,7 @@ const locationInText = new RegExp(
   `(?<![^${separators}])[^${separators}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
   'gu',
 );
-/** Japanese puts no space before a path. */
+/** Japanese text may have no space before a path. */
 const lettersBefore = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー：・]+/u;
 
 /** Reads `src/app.ts:12`, `src\app.ts:12-20` and `/src/app.ts#L12`. */

@@ -1,4 +1,4 @@
-/** A section ends at the first heading after this length: each sanitising call has a cost. */
+/** A section ends at the first heading after this length: sanitising many short ones is slow. */
 const minChars = 4_000;
 /** After this length, a section ends at any block, so no piece of work grows with the report. */
 const maxChars = 24_000;
@@ -16,7 +16,7 @@ const rawHtml: readonly (readonly [RegExp, RegExp])[] = [
   [/^ {0,3}<![a-z]/i, />/],
 ];
 const heading = /^#{1,6}(?:[ \t]|$)/;
-/** After a blank line, such a line ends every list, quote and table. */
+/** After a blank line, a line that matches ends every list, quote, and table. */
 const freshStart = /^[^\s\-+*\d>|<]/;
 const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:\s|$)/;
 export const footnoteStart = /^ {0,3}\[\^([^\]\s]{1,100})\]:/;
@@ -32,7 +32,7 @@ interface ReportSource {
   readonly footnoteLabels: ReadonlySet<string>;
 }
 
-/** Returns the content of a fence around the whole report, as language models write it. */
+/** Removes a fence around the whole report, which language models sometimes write. */
 export function withoutFence(markdown: string): string {
   const whole = markdown.trim();
   const [firstEnd, lastStart] = [whole.indexOf('\n'), whole.lastIndexOf('\n') + 1];
@@ -42,7 +42,8 @@ export function withoutFence(markdown: string): string {
   if (opening === undefined || !/^(?:markdown|md|gfm)?$/i.test(language)) return markdown;
   if (!closes(whole.slice(lastStart), opening)) return markdown;
   const content = whole.slice(firstEnd + 1, Math.max(firstEnd + 1, lastStart));
-  // A closing fence ends a bare fence. A fence marked as Markdown may contain code blocks.
+  // Outside nested code blocks, a line that can close a bare fence ends it. In a fence marked as
+  // Markdown, the same line opens a nested code block.
   let inner: string | undefined;
   for (const line of content.split('\n')) {
     const fence = fenceStart.exec(line)?.[1];
@@ -65,7 +66,7 @@ const dataStart = /^data:(image\/[\w.+-]+)((?:;[\w.=+-]+)*),/i;
 /** Shorter data may be evidence in code. */
 const maxDataChars = 1_000;
 
-/** Replaces the data of pictures, which nobody reads, by its size. */
+/** Replaces long picture data, which nobody reads, with its size. */
 export function withoutPictureData(markdown: string): string {
   if (!markdown.includes('data:image/')) return markdown;
   return markdown.replace(pictureData, (whole: string, before: string, value: string) => {
@@ -166,7 +167,7 @@ class Sections {
     this.#sectionStart = at;
   }
 
-  /** Cuts text at a line's end if possible, because one long block is slow to lay out, too. */
+  /** Cuts text into pieces, at line ends if possible, because a long block is slow to lay out. */
   #cutText(end: number): void {
     while (this.#sectionStart < end) {
       const start = this.#sectionStart;
@@ -180,8 +181,8 @@ class Sections {
 }
 
 /**
- * Looks back from where each run would be too long: listing all words of a line of 20 MB takes
- * seconds.
+ * A run is text without spaces. Looks back from where each run would be too long, because listing
+ * all words of a line of 20 MB takes seconds.
  */
 function hasLongRun(line: string): boolean {
   for (let start = 0; start + maxRunChars < line.length;) {

@@ -28,8 +28,8 @@ interface ClientDeps {
 }
 
 /**
- * Clients send only the token of their destination. Whatever reads or writes a token may throw
- * `secretStorage`.
+ * A client sends only the token of its destination. Methods that read or write tokens may throw
+ * `secretStorage`, except `findState`.
  */
 export class Accounts {
   readonly #secrets: HostSecrets;

@@ -18,11 +18,11 @@ const t = vscode.l10n.t;
 
 const maxLines = 50;
 const maxLineLength = 1_000;
-/** Lines are kept longer than they are shown, because half a name can't be masked. */
+/** More of a line is kept than is shown, because a name that is cut off can't be masked. */
 const maxKeptLength = 4_000;
 const maxCheckMs = 30_000;
 
-/** Keeps the last lines in memory, because VS Code returns no lines of a log. */
+/** Keeps the last lines in memory, because VS Code's API can't read a log. */
 export interface RecentLog extends Logger, Disposable {
   show(): void;
   lines(): readonly string[];
@@ -96,7 +96,7 @@ export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   void showInformation(t('The diagnostics were copied.'));
 }
 
-/** The text is English in every language, because the people who fix the extension read it. */
+/** The text is always English, because the people who fix the extension read it. */
 async function diagnosticsOf(deps: DiagnosticsDeps, signal: AbortSignal): Promise<string> {
   const { runs, log, settings, secretWorkerFile } = deps;
   const service = await reachability(deps.accounts, signal);
@@ -154,7 +154,7 @@ function isSet(name: string): boolean {
   return [name, name.toLowerCase()].some((each) => (process.env[each] ?? '') !== '');
 }
 
-/** Names the part that fails and the cause, but no text of the service. */
+/** Names the part that fails and the cause, but quotes no text from the service. */
 async function reachability(accounts: Accounts, signal: AbortSignal): Promise<string> {
   if (!vscode.workspace.isTrusted) return 'not called in Restricted Mode';
   try {

@@ -23,7 +23,7 @@ const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   tls: 'certificate',
   badResponse: 'service',
   redirected: 'service',
-  notFound: 'service', // The service also answers this for a wrong path in the base URL.
+  notFound: 'service', // The service also responds with this to a wrong path in the base URL.
   serverError: 'service',
   rateLimited: 'service',
   rejected: 'service',

@@ -68,8 +68,8 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
 const minNodeVersion = 22;
 
 /**
- * Returns full paths, since an agent may have another PATH. Without a usable Node, VS Code's own
- * program runs as Node.
+ * Returns a program's full path, since an agent may have another PATH. Without a usable Node, VS
+ * Code's own program runs as Node.
  */
 async function findRuntime(): Promise<McpRuntime> {
   try {

@@ -31,7 +31,7 @@ interface ToolDeps {
 type Tool = vscode.LanguageModelTool<object>;
 
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
-  /** Otherwise a model could hear of no findings while they are being read. */
+  /** Waits, so that a model isn't told that there are no findings while they are being read. */
   const whenRead = async (): Promise<void> => {
     if (findings.reading().length === 0) return;
     try {
@@ -52,7 +52,7 @@ export function createTools({ runs, findings, branch, clock }: ToolDeps): Readon
     branch,
     clock,
   });
-  /** The model reads the message of an error. */
+  /** The model gets the message of an error that this function throws. */
   const toDecision = async (input: unknown) => {
     if (!vscode.workspace.isTrusted)
       throw new Error(

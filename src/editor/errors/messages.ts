@@ -29,9 +29,9 @@ import { describeBadSetting, describeSecretStorage, describeTokenCommand } from 
 const t = vscode.l10n.t;
 
 /**
- * Each kind of `AssessmentError` has one entry: here, in `serviceMessages` (service and network),
- * or in `settingMessages`. A sentence says what happened and what to do. With a run, the sign-in
- * button is for the run's account.
+ * Each kind of `AssessmentError` has one entry, in `ownMessages` or in `serviceMessages` (service
+ * and network). A message says what happened and what to do. With a run, the sign-in button is for
+ * the run's account.
  */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
@@ -59,7 +59,7 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
 
 type AnyFailure = Failure | ({ kind: Failure['kind'] } & AssessmentError['data']);
 
-/** VS Code polls again by itself, so the user isn't asked to. */
+/** VS Code polls again by itself, so the message doesn't ask the user to try again. */
 export function describeTrouble(failure: AnyFailure, run: Run): ErrorMessage {
   return toMessage(failure, run, retryAdvice(true));
 }
@@ -267,7 +267,7 @@ function ownMessages(
   };
 }
 
-/** `subject` is a fault, or the time of the run that was to be compared. */
+/** `subject` is a SARIF fault, or names one of two runs that were to be compared. */
 function describeFindingsFile(subject: string | undefined): string {
   if (subject === undefined || !isSarifFault(subject))
     return t(
@@ -392,7 +392,7 @@ function readSystemError(error: unknown): { code: string; path?: string | undefi
   const code = systemCode(error);
   if (code === undefined || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const { path, dest } = error as { path?: unknown; dest?: unknown };
-  // If there are two files, the user chose the one to be written.
+  // If the error names two files, `path` is usually a temporary file that was to become `dest`.
   const file = [dest, path].find((candidate) => typeof candidate === 'string');
   return file === undefined && !diskFullCodes.includes(code) ? undefined : { code, path: file };
 }

@@ -4,8 +4,8 @@ import { type Message, openSetting, openSettingsFile, showLog } from './errorAct
 const t = vscode.l10n.t;
 
 /**
- * `subject` is a setting, an answer at sign-in, or a field of a request. `values` are the allowed
- * values, `noScheme`, or VS Code's error about its settings file.
+ * `subject` is a setting, `token`, `settings.json`, or a field of a request. `values` lists the
+ * allowed values, or is `noScheme`, a token's fault, or VS Code's error about its settings file.
  */
 export function describeBadSetting(subject: string, values: string | undefined): Message {
   const key = `whitebox.${subject}`;

@@ -47,8 +47,8 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
 
 /**
  * VS Code restores open panels after a reload of the window. A panel gets its document as a message
- * when it becomes visible, and answers with indexes of locations, never with paths
- * (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
+ * when it becomes visible. Its messages name locations and actions by index, never by path or
+ * command (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
  */
 export class DocumentPanels<T> implements Disposable {
   readonly #deps: DocumentPanelsDeps<T>;

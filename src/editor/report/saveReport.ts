@@ -70,7 +70,7 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
   const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const to = await vscode.window.showSaveDialog({
-    // The report is saved beside the folder, because it is not part of the source.
+    // The dialog suggests a file beside the folder, because a report is not part of the source.
     ...(folder && { defaultUri: vscode.Uri.joinPath(folder, '..', name) }),
     filters: { [ending === 'md' ? 'Markdown' : 'HTML']: [ending] },
     title: t('Save Report'),

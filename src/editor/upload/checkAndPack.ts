@@ -79,8 +79,9 @@ interface Packed {
 }
 
 /**
- * Packs until every packed file has the checked content (`checkPacked`). The caller discards the
- * returned archives.
+ * Selects and checks files, asks about secrets, and packs. Asks and packs again until every packed
+ * file has the content that was checked (`checkPacked`). The caller discards the returned archives.
+ * Undefined after a cancellation.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -195,7 +196,10 @@ export class UploadChoices {
     this.#memory = memory;
   }
 
-  /** Includes choices made for a folder above or below in the same workspace folder. */
+  /**
+   * Includes choices for the folder's files that were made for an upload of a folder above or below
+   * it, in the same workspace folder.
+   */
   of(folder: Folder): PathChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }

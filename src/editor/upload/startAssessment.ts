@@ -81,7 +81,7 @@ function launch(
         // While the machine slept, another window may have claimed the folders.
         deps.claim.lost.throwIfAborted();
         const run = await deps.tracker.startPacked(packed, options);
-        // A dispatch is not interrupted: the run may have started although the user cancelled.
+        // A start request is not aborted, so the run may have started although the user canceled.
         if (signal.aborted && run?.state === 'running') offerToCancel(run, deps.log);
         return;
       } finally {

@@ -84,8 +84,8 @@ export function createUploadPreview(
 
 async function reveal(isVisible: boolean): Promise<void> {
   const keys = ['whitebox.previewing', 'whitebox.choosingFiles'];
-  // In this order one view is always visible. Without any, VS Code would switch to another
-  // container.
+  // In this order, the container always has a visible view. Without one, VS Code would switch to
+  // another container.
   for (const key of isVisible ? keys : keys.reverse())
     await vscode.commands.executeCommand('setContext', key, isVisible);
   if (isVisible) await vscode.commands.executeCommand('whitebox.uploadPreview.focus');

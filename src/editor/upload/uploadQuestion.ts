@@ -109,7 +109,7 @@ async function describeUpload(
         countFiles(tracked.length),
         t('Include…'),
       ),
-    // The journal names only the first files.
+    // The journal names only the first of these files, but counts all.
     ...describeNotPackaged([...unreadable, ...omitted], coverageOf(run)?.notPackaged),
     added.length > 0 &&
       `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
@@ -147,7 +147,10 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   return choice === all;
 }
 
-/** The user may have excluded these files in another window, whose choices don't apply here. */
+/**
+ * Returns paths that the earlier run didn't upload. The user may have excluded them in another
+ * window, whose choices don't apply here.
+ */
 async function addedSince(
   earlier: Run,
   run: Run,
