@@ -15,8 +15,8 @@ export interface OfFile {
 }
 
 /**
- * A test has a stage for the whole file, as set by `test.use({ stageOptions })`: its tests run in
- * order and build on each other.
+ * The tests of a file share a stage, as set by `test.use({ stageOptions })`. They run in order and
+ * build on each other.
  */
 export const test = base.extend<OfTest, OfFile>({
   windows: [false, { option: true, scope: 'worker' }],

@@ -8,7 +8,7 @@ const failed = path.join(results, 'failed');
 
 /**
  * The web workbench sometimes starts its extension host twice, and then shows nothing that the
- * first one registered. The closing lines name tests that passed only then.
+ * first one registered. `test/run.ts` lists the tests that passed only in the retry.
  */
 const retries = 1;
 

@@ -23,9 +23,9 @@ import { inventedShop } from '../service/blackbox/inventedShop.ts';
 export interface Stage {
   readonly service: AssessmentService;
   readonly server: VsCodeServer;
-  /** The target file of the folder names this live application, where one was asked for. */
+  /** The folder's target file names this application. Undefined unless the options ask for one. */
   readonly application: typeof inventedShop | undefined;
-  /** The sample workspace's copy has ignored files that must never leave it. */
+  /** By default, this is a copy of the sample workspace, with added files that Git ignores. */
   readonly folder: string;
   /** The extension's global storage may be filled before a window opens. */
   readonly storage: string;

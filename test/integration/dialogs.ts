@@ -28,7 +28,7 @@ const undo: (() => unknown)[] = [];
 
 export const shownTexts = (): string[] => messages.shown.map(({ text }) => text);
 
-/** The work follows the running test, the last first. */
+/** Does the work after the running test. The work that was added last is done first. */
 export function afterTest(work: () => unknown): void {
   undo.push(work);
 }
@@ -70,8 +70,8 @@ export function answer(dialogs: Members): void {
 }
 
 /**
- * Picks the items with these labels in the next quick picks, several where there is a list; returns
- * what each offers.
+ * Picks the item with a label, or the items with a list of labels, in each of the next quick picks.
+ * The returned array gets the items that each quick pick offers.
  */
 export function pick(...labels: (string | readonly string[])[]): (readonly vscode.QuickPickItem[])[] {
   const offered: (readonly vscode.QuickPickItem[])[] = [];

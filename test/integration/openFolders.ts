@@ -3,12 +3,12 @@ import { before } from 'mocha';
 import * as vscode from 'vscode';
 import { eventually } from '../host/workbench/eventually.ts';
 
-/** The second start has two folders. They are known before the first test. */
+/** Only the window `laterStart` has a second folder. A hook sets both before the first test. */
 export let [folder, secondFolder] = ['', ''];
 
 /**
- * The web workbench forgets the folders of a workspace file that it gets to read sooner than it
- * expects, as from this machine, until the file changes.
+ * If the web workbench gets a workspace file sooner than it expects, as it does from this machine,
+ * it shows no folders until the file changes. So the file is written again.
  */
 before(async () => {
   const folders = (): string[] => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);

@@ -18,7 +18,7 @@ let former: readonly string[] = [];
 const allRuns = (): Promise<string[]> =>
   mkdir(path.join(storage, 'runs'), { recursive: true }).then(() => readdir(path.join(storage, 'runs')));
 
-/** Returns the local IDs of the runs that the test has added. They are removed after it. */
+/** Returns the local IDs of the runs that the test has added. A hook removes the runs after it. */
 export async function newRuns(): Promise<string[]> {
   return (await allRuns()).filter((id) => !former.includes(id));
 }
@@ -33,7 +33,7 @@ afterEach(async () => {
   if (added.length > 0) await call('refreshRuns');
 });
 
-/** These members identify a stored run of this folder, and of the account of `service`. */
+/** Returns what identifies a stored run of the open folder, by default of `inventedAccount`. */
 export function ofFolder(
   id: string,
   { baseUrl, organizationId }: Pick<StoredRun, 'baseUrl' | 'organizationId'> = inventedAccount,
@@ -42,8 +42,8 @@ export function ofFolder(
 }
 
 /**
- * Returns the row of a run in a Runs view on the extension's storage, and the lines below it, or
- * none if the run is unknown.
+ * Reads the extension's storage, and returns the run's row in the Runs view and the lines below it.
+ * Empty if the run is unknown.
  */
 export async function runItems(id: string): Promise<vscode.TreeItem[]> {
   const runs = new RunStore(path.join(storage, 'runs'), { clock, log: silent });

@@ -49,7 +49,7 @@ export async function storeUnsentRun(
   });
 }
 
-/** Stores a run whose start got no answer for this reason. */
+/** Stores a run whose start is unconfirmed for this reason. */
 export async function storeUnknownRun(storage: string, run: StoredRun, reason: Failure): Promise<void> {
   const at = Date.now() - hourMs;
   const shared = common(run, at);
@@ -58,7 +58,7 @@ export async function storeUnknownRun(storage: string, run: StoredRun, reason: F
   await storeRun(storage, { ...shared, targets, state: 'unknown', intendedAt: at, reason });
 }
 
-/** Stores a successful run with its artifacts; `sent` is the content of its archive, if known. */
+/** Stores a successful run with its artifacts. `uploaded` is its archive's content, if known. */
 export async function storeEndedRun(
   storage: string,
   run: StoredRun,

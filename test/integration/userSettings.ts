@@ -11,7 +11,8 @@ export async function setUserSettings(settings: UserSettings): Promise<void> {
 }
 
 /**
- * Returns the former values of the changed settings; others are not written, since that is slow.
+ * Returns the former values of the changed settings. A setting that already has its value is not
+ * written, since writing is slow.
  */
 export async function changeUserSettings(settings: UserSettings): Promise<UserSettings> {
   const former: Record<string, unknown> = {};

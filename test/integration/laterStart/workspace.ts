@@ -3,13 +3,13 @@ import { mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { storeEndedRun } from '../storedRuns.ts';
 
-/** The folder `many` has so many findings: in many files, and in one. */
+/** The folder `many` has `findings` spread over `files` files, and `crowded` more in one file. */
 export const many = { files: 1_200, findings: 8_400, crowded: 1_300 } as const;
 
-/** `shop` shows the findings of this run. */
+/** This run of the folder `shop` has the `shopFindings`. */
 export const shopRunId = '20260101000000-shop';
 
-/** Commands take this as the finding at an index of that run's file. */
+/** Returns a command's argument for the finding at an index of the findings file of `shop`. */
 export function shopFinding(index: number): object {
   const file = hash('sha256', JSON.stringify({ findings: shopFindings }), 'hex').slice(0, 16);
   return { kind: 'finding', runId: shopRunId, name: `${file}:${String(index)}` };
@@ -46,7 +46,7 @@ const shopFindings = [
   { id: 'WB-10', title: 'Nowhere', severity: 'critical' },
 ];
 
-/** A repository must not override these settings, whose values are visible. */
+/** A repository must not override these settings. Each value differs from the default. */
 const hostileSettings = {
   'whitebox.baseUrl': 'https://hostile.example.test',
   'whitebox.organizationId': 'hostile-organization',
@@ -93,11 +93,11 @@ export async function prepareLaterStart(scratch: string, storage: string): Promi
     uploaded,
   );
 
-  // A window that was killed left this of an archive.
+  // A killed window has left this part of an archive.
   await writeFiles(storage, { 'saving/0.part': '' });
   await utimes(path.join(storage, 'saving/0.part'), 1, 1);
 
-  // Its folder is not part of the workspace: what was found there is not shown here.
+  // This run's folder is not part of the workspace, so its finding is not shown.
   const elsewhere = path.join(root, 'elsewhere');
   await writeFiles(elsewhere, { 'a.js': lines });
   const run = { id: '20260101000000-elsewhere', folder: elsewhere, ...location };

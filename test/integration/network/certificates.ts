@@ -4,13 +4,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { certificatesVariable } from '../events.ts';
 
-/** Host name of the service; only a proxy resolves it (RFC 6761 reserves `.test`). */
+/** No DNS server resolves this host name (RFC 6761 reserves `.test`), only the tests' proxy. */
 export const serviceHost = 'assessment.example.test';
 
 /**
- * Makes an invented private CA and the certificates of some servers in `folder`, and returns the
- * environment in which VS Code believes that CA, as a company sets it up. Empty where openssl is
- * missing, but under REQUIRE_ORACLES.
+ * Creates an invented private CA and the certificates of some servers in `folder`, and returns the
+ * environment in which VS Code trusts that CA, as a company sets it up. Without openssl, the
+ * environment is empty, or with REQUIRE_ORACLES=1, this throws.
  */
 export async function certificateEnvironment(
   folder: string,

@@ -33,8 +33,9 @@ export function readIdentity(folder: string, name: 'service' | 'stranger' | 'oth
 const answerEmpty: Answer = (_request, response) => void response.end('{}');
 
 /**
- * Starts a recording server, with TLS if `identity` is set. It rejects clients without a
- * certificate if it wants one. By default it answers 200 with an empty object.
+ * Starts a recording server, with TLS if `identity` is set. With TLS and
+ * `wantsClientCertificate`, it rejects clients without a trusted certificate. By default it answers
+ * 200 with an empty object.
  */
 export async function startRecording(
   options: { identity?: Identity; wantsClientCertificate?: boolean; answer?: Answer } = {},

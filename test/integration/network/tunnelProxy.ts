@@ -7,7 +7,7 @@ export interface TunnelProxy {
   readonly address: string;
   /** This address lacks the credentials. */
   readonly bareAddress: string;
-  /** A request is `CONNECT host:port`, or the URL of a request without tunnel. */
+  /** A request is `CONNECT host:port`, or the method and URL of a request without a tunnel. */
   readonly asked: readonly string[];
   /** These requests were refused for missing credentials. */
   readonly refused: readonly string[];

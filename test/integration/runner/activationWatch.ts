@@ -6,7 +6,7 @@ export interface ActivationWatch {
   readonly isLate: boolean;
   /** These were the shared dispatchers of Node's fetch and undici before activation. */
   readonly slots: ReadonlyMap<symbol, unknown>;
-  /** These lines of our bundles started timers: running ones, and all. */
+  /** Lines of our bundles that started timers: `held` has those of running timers, `seen` all. */
   readonly timers: { held(): readonly string[]; readonly seen: readonly string[]; dispose(): void };
   readonly stopProfile: (() => Promise<Profiler.Profile>) | undefined;
 }

@@ -31,7 +31,7 @@ export async function bundleIntegrationTests(window: TestWindow, set: TestSet = 
             path: name,
             namespace: 'tests',
           }));
-          // require: mocha's globals must be there before a test file is evaluated.
+          // Uses `require`, because mocha's globals must exist before a test file is evaluated.
           bundle.onLoad({ filter: /.*/, namespace: 'tests' }, () => ({
             contents: `export function loadTests(before) { ${tests.map(load).join(' ')} }`,
             resolveDir: folder,

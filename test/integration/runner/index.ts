@@ -57,8 +57,8 @@ export async function run(): Promise<void> {
 }
 
 /**
- * Such an error fails no test of ours. VS Code's Git extension, for one, writes to a Git process
- * that has ended because a test removed its repository.
+ * An error of another extension fails no test. For example, VS Code's Git extension writes to a Git
+ * process that has ended because a test removed its repository.
  */
 function isOfOtherExtension({ stack = '' }: Error): boolean {
   return (

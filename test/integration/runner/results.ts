@@ -15,8 +15,8 @@ export function addTallies(tallies: readonly Tally[]): Tally {
 
 /**
  * Follows a results file while the tests write it, prints each test, and resolves with the tally at
- * their end. When `stopped` closes before that, what is missing counts as one failure with
- * `reason()`. `onTest` receives each result.
+ * their end. If `stopped` settles before that, one failure with `reason()` is added. `onTest`
+ * receives each event except the end.
  */
 export async function followResults(
   file: string,

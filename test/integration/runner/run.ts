@@ -33,7 +33,7 @@ export async function runIntegration({ version, set, grep, onTest }: Integration
     const dataDir = path.join(scratch, 'data');
     const storage = storageUnder(path.join(dataDir, 'data', 'User'));
     const results = path.join(scratch, 'results.jsonl');
-    // The server takes one extension under development.
+    // The server takes only one extension under development, so the watch is installed.
     await cp(activationWatchFolder, path.join(dataDir, 'extensions', 'invented.activation-watch-0.0.1'), {
       recursive: true,
     });
