@@ -15,10 +15,14 @@ import {
 
 interface QuoteIndex {
   /**
-   * Keeps the reported lines if the snippet is there or nowhere, else returns those of the snippet.
+   * Returns the location with its reported lines or, if the snippet is only at other lines, with
+   * the nearest of those. Lines beyond the end of the text are removed.
    */
   readonly anchor: (location: Location) => Location;
-  /** A line of dots stands for any lines. Returns undefined for a quote that is too short. */
+  /**
+   * A line of dots stands for any lines. Returns undefined for a quote that is too short, and
+   * `tooLong` if the search takes too long.
+   */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 

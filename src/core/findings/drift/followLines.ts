@@ -9,17 +9,25 @@ import {
   readCode,
 } from './lineText.ts';
 
-/** `unknown` means that the scanned text is not available, or takes too long to compare. */
+/**
+ * `unknown` means that the uploaded text or the line is unknown, or that comparing takes too long.
+ */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
 
-/** `gone` has the line above, `unknown` the same numbers, as far as there are such lines. */
+/**
+ * A `gone` range has the line above. An `unknown` range has the same numbers, limited to the length
+ * of the text.
+ */
 export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
 
 /** A block with fewer characters occurs in many locations by chance. */
 const minBlockLength = 8;
-/** One line is an edit of another only if they share so much of their characters. */
+/**
+ * A new line counts as an edit of an old line only if both share at least this part of their
+ * characters.
+ */
 const minLikeness = 0.5;
 
 interface ChangedLines extends Hunk {
@@ -36,8 +44,9 @@ interface LineChange {
 }
 
 /**
- * White space, blank lines, and line ends don't count, except in very long lines. Code that occurs
- * once in both texts has `moved`. If comparing would take too long, only such code is followed.
+ * White space, blank lines, and line ends don't count, except in very long lines. Code that was
+ * moved past other lines is found if it occurs exactly once in each text. Where comparing would
+ * take too long, only such code is found.
  */
 export function followLines(
   before: readonly string[],
@@ -116,8 +125,8 @@ function findMoved(block: readonly string[], { codeBefore, codeAfter }: LineChan
 }
 
 /**
- * Finds for each line the most similar current line, else the first non-blank one that is like no
- * other.
+ * Returns the most similar new line for each old line of a hunk. All old lines without a similar
+ * line get the first non-blank new line that is left.
  */
 function replacementsIn(
   { from, to, afterFrom, afterTo }: Hunk,

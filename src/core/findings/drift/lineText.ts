@@ -15,10 +15,10 @@ const maxComparisons = 1_000_000;
 
 /** A text that repeats itself would otherwise take the square of its length. */
 const maxComparisonsPerCharacter = 10;
-/** Most candidates already differ within so many characters. */
+/** Most candidates differ within this number of characters. */
 const maxHeadLength = 200;
 
-/** Longer lines are generated, and are not compared by character. */
+/** Longer lines are probably generated, so their characters are not compared one by one. */
 export const maxComparedLength = 5_000;
 
 export function splitLines(text: string): readonly string[] {
@@ -51,7 +51,7 @@ export function indexText(text: string): (part: string) => readonly number[] | u
     return mixed >>> (32 - bits);
   };
   const last = text.length - minPartLength;
-  // Positions are sorted by group; `begins` has where each group begins.
+  // Positions are sorted by group; `begins` has the start of each group.
   const begins = new Uint32Array(2 ** bits + 1);
   const add = (group: number, count: number): number => (begins[group] = (begins[group] ?? 0) + count);
   for (let at = 0; at <= last; at += 1) add(groupAt(text, at), 1);
@@ -100,7 +100,10 @@ export function rangeOf(code: CodeLines, start: number, length: number): LineRan
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
 }
 
-/** Returns positions in `code.texts`. */
+/**
+ * Returns the positions in `code.texts` where the block starts, or none if there are too many to
+ * compare.
+ */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];

@@ -36,7 +36,10 @@ export function asReported(
   return { locations: locations.map(toCurrent), isChanged };
 }
 
-/** Takes long, so only a worker calls it. Returns undefined for a file that can't be read now. */
+/**
+ * Takes long, so the extension host calls it in a worker. Returns undefined for each file that
+ * can't be read now.
+ */
 export async function followFiles(
   files: readonly LocationsOfFile[],
   texts: EditorTexts,

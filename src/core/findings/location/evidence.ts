@@ -17,23 +17,26 @@ export const EVIDENCE = ['quoteNotFound', 'unchecked', 'quoteFound'] as const;
 
 export type Evidence =
   | { readonly kind: 'quoteFound'; readonly path: string }
-  /** `line` is only for a location without a quote. */
+  /** `line` means that the file has fewer lines. Only a location without a quote has this. */
   | { readonly kind: 'quoteNotFound'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 
 type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';
 
-/** An entry is undefined if there is nothing to check. */
+/**
+ * An entry is undefined if there is no quote to check, and neither the file nor the line is
+ * missing.
+ */
 export type EvidenceOfLocations = readonly (Evidence | undefined)[];
 
 export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
 
-/** What is not checked in this time is `unchecked`. No finding is lost. */
+/** A quote that can't be checked in this time is `unchecked`. */
 const maxCheckMs = 20_000;
 
-/** An earlier result has this evidence. It is kept for locations that are now `unchecked`. */
+/** The run's former result has this evidence. It is kept for locations that are now `unchecked`. */
 export type KnownEvidence = ReadonlyMap<Location, Evidence | undefined>;
 
 export interface RunSource {
@@ -45,7 +48,10 @@ export interface RunSource {
 }
 
 interface CheckedLocation {
-  /** The lines are those of the uploaded text, if that is here. */
+  /**
+   * The lines are those of the uploaded text or, if the upload is unknown, of the local file.
+   * Without either text, they are as reported.
+   */
   readonly anchored: Location;
   readonly evidence: Evidence | undefined;
 }
@@ -79,7 +85,7 @@ export async function checkEvidence(
       continue;
     }
     const unknown = notUploaded ?? (file === 'ambiguous' ? 'file' : undefined);
-    // Without the uploaded text, the local file is used to correct the line.
+    // If the upload is unknown, the lines are corrected with the local file.
     const anchored = unknown === 'upload' ? await anchorHere(inFile, source, isLate) : undefined;
     for (const location of inFile)
       add(location, {

@@ -20,9 +20,11 @@ import { createLocator, type Locate } from './resolver.ts';
 import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedFiles.ts';
 
 /**
- * Finds the current locations, on the extension host. A file with the uploaded bytes needs no
- * worker: its locations have their lines in the uploaded text. A worker follows the others, in one
- * request. If the disk doesn't answer, it is asked again later.
+ * Finds the current locations of findings. In a file that has the uploaded bytes, and no unsaved
+ * edits, locations have their lines in the uploaded text. All other uploaded files go to `follow`
+ * in one request, which a worker answers for the extension host. In files that were not uploaded,
+ * or whose upload is unknown, locations are as reported. A folder that can't be read now is unread,
+ * and is tried again later.
  */
 
 export interface FindingsOfRun {
@@ -52,7 +54,7 @@ function locateIn({
   runFolder,
   locate,
 }: FindingsOfRun): (location: LocationAsUploaded) => Promise<LocatedFile | undefined> {
-  // Only a mapping leads to another uploaded file than the result names.
+  // Only a user's mapping leads to an uploaded file that the result doesn't name.
   const uploadedOfTarget = run.targets.map((_, target) =>
     once(() => readUploadedFiles(run, target, runFolder)),
   );
@@ -76,9 +78,9 @@ export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
 }
 
 export interface Located {
-  /** A location without a file on this machine has no entry. */
+  /** Once its folder has been read, a location has no entry if its file was never found here. */
   readonly locations: ReadonlyMap<Location, ShownLocation>;
-  /** Files of these folders were not read: locations in them are as uploaded, or as before. */
+  /** Some files in these folders were not read: their locations are as uploaded, or unchanged. */
   readonly unread: ReadonlySet<string>;
   /** These folders don't exist, but a share may be mounted later. */
   readonly missing: ReadonlySet<string>;
@@ -93,7 +95,7 @@ export interface LocateOptions {
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
   readonly calls: Pick<FolderCalls, 'ask'>;
-  /** The location is in one of the folders. Unwanted locations stay as they were. */
+  /** The location's file is in one of the folders. Unwanted locations don't change. */
   readonly isWanted: (location: Location, folders: readonly string[]) => boolean;
 }
 
@@ -145,7 +147,7 @@ function put(
   }
 }
 
-/** The file of these locations is not found. They are gone if it was ever read. */
+/** The file of these locations isn't found. They are `gone` if it was found before. */
 function putLost(all: Locations, locations: readonly Location[], former: Located): void {
   const was = former.locations.get(locations[0] as Location);
   if (was === undefined || former.unread.has(was.folder)) {
@@ -157,7 +159,7 @@ function putLost(all: Locations, locations: readonly Location[], former: Located
   put(all, { file: { file, folder, target, path, uploaded }, locations }, gone);
 }
 
-/** Without an answer, locations stay as they were, or else as reported. */
+/** Without an answer, locations don't change or, if any has no entry, all are as reported. */
 function putFollowed(all: Locations, each: LocationsOfFile, now: CurrentLocations | undefined): void {
   if (now !== undefined) put(all, each, now);
   else if (each.locations.some((location) => !all.has(location))) put(all, each, asReported(each));
@@ -209,7 +211,7 @@ export async function locateFindings(
   const { edited } = textsNow();
   for (const [at, each] of toFollow.entries()) {
     const [key, now] = [pathKey(each.file.file), current[at]];
-    // An answer for an older text is dropped: the next request follows the present one.
+    // An answer for an older text is dropped: the next request follows the present text.
     putFollowed(locations, each, edited.get(key) === texts.edited.get(key) ? now : undefined);
     if (now === undefined) unread.add(each.file.folder);
   }

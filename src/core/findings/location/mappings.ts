@@ -29,7 +29,7 @@ export function readMappings(memory: MappingMemory): z.infer<typeof schema> {
   return schema.safeParse(memory.get(key)).data ?? {};
 }
 
-/** `to` is an absolute folder in `folder`. Throws `outsideFolder`. */
+/** Both folders are absolute. Throws `outsideFolder` if `to` isn't in `folder`. */
 export async function addMapping(
   memory: MappingMemory,
   folder: string,
@@ -48,7 +48,7 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, others);
 }
 
-/** The longest `from` that fits counts. */
+/** The mapping with the longest `from` that fits counts. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
@@ -67,18 +67,18 @@ export async function visitMapped(
 }
 
 export interface MappingPlan {
-  /** It is empty for whole paths. */
+  /** The prefix is empty if whole paths are looked up in the folder. */
   readonly prefix: string;
   readonly located: number;
 }
 
-/** So many paths are enough to choose a prefix. */
+/** This many paths are enough to choose a prefix. */
 const maxPaths = 2_000;
 const maxSegments = 50;
 
 /**
- * Returns the prefix with which most paths have a file in `to` (relative to `root`); among equals,
- * the shortest.
+ * Returns the prefix with which the most paths have a file in `to`, or the shortest of several.
+ * `to` is relative to `root`.
  */
 export async function planMapping(
   paths: readonly string[],

@@ -26,14 +26,16 @@ export interface OwnersGap {
 }
 
 export interface FoundOwners {
-  /** The keys are absolute paths. A file without CODEOWNERS has no entry. */
+  /** The keys are absolute paths. A file outside a repository with CODEOWNERS has no entry. */
   readonly owners: ReadonlyMap<string, readonly string[] | 'unknown'>;
   readonly ownersGaps: readonly OwnersGap[];
-  /** The disk did not answer, and can be asked again. */
+  /** Some repositories could not be read. They can be read again later. */
   readonly isPartial: boolean;
 }
 
-/** Only a worker calls it: it takes up to seconds. Paths are absolute. */
+/**
+ * May block its thread for seconds, so the extension host calls it in a worker. Paths are absolute.
+ */
 export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const find = memoized(
     (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(orUnknown),
@@ -91,7 +93,10 @@ interface OwnersFile {
   readonly format: OwnersFormat | undefined;
 }
 
-/** If the host is unknown, the folder or the file shows the format. */
+/**
+ * A GitLab host, or `.gitlab-ci.yml`, decides the format. Otherwise the file's folder (`.github`,
+ * `.gitlab`), a GitHub host, and the text (`formatOf`) decide, in this order.
+ */
 async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
@@ -114,8 +119,8 @@ async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFi
 }
 
 /**
- * Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. GitHub would take
- * `[id]/page.js` for a path.
+ * Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. `[id]/page.js` is
+ * a path, not a section.
  */
 function formatOf(text: string): OwnersFormat {
   const heading = /^[ \t]*(?:\^\[[^\]\r\n]{1,500}\]|\[[^\]\r\n]{1,500}\](?:\[\d*\])?(?:[ \t]+@|[ \t]*\r?$))/m;
@@ -129,7 +134,7 @@ const maxOwnersOfLine = 100;
 const maxMs = 2_000;
 const stepsInOneLook = 500;
 
-/** The result throws `noAnswer` when the time for a file is over. */
+/** Returns a function that throws `noAnswer` when the time for a CODEOWNERS file is over. */
 function limitTime(): () => void {
   const end = performance.now() + maxMs;
   let steps = 0;
@@ -243,7 +248,7 @@ function isOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** Groups in groups count, too, and roles such as `@@maintainer`. */
+/** Unlike GitHub, GitLab has groups in groups, and roles such as `@@maintainer`. */
 function isGitLabOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
 }

@@ -40,7 +40,7 @@ export interface UploadedFile {
 /** Each target has its files by path, or undefined if the upload is unknown. */
 export type UploadedFiles = readonly (ReadonlyMap<string, UploadedFile> | undefined)[];
 
-/** Returns undefined for a file that was not uploaded, and `unknown` if that is not known. */
+/** Returns undefined for a file that was not uploaded, and `unknown` if the upload is unknown. */
 export function uploadedIn(
   { run: { targets }, uploaded }: { readonly run: Pick<Run, 'targets'>; readonly uploaded: UploadedFiles },
   folder: string,
@@ -106,7 +106,7 @@ export async function readAsUploaded(runFolder: string, uploaded: UploadedFile):
   return (await readKept(runFolder, uploaded)) ?? (await readUnchanged(uploaded));
 }
 
-/** Line ends may differ from those in the commit. */
+/** Tries other line ends, too: the uploaded file may not have those of the commit. */
 export function asUploadedIn(committed: Buffer, uploaded: UploadedFile): Buffer | undefined {
   return lineEndsOf(committed).find((each) => isUploaded(each, uploaded));
 }
@@ -144,8 +144,8 @@ export const textReaders = {
 
 /**
  * Reads a file as an upload does: neither links nor files below linked folders. `folder` is
- * absolute, `path` has `/`. Returns undefined unless it is a regular file of `bytes`, and of at
- * most `maxTextBytes`. Throws the system's errors.
+ * absolute, `path` has `/`. Returns undefined unless there is a regular file of exactly `bytes` (if
+ * given) and at most `maxTextBytes`. Throws the system's other errors.
  */
 export async function readTextBelow(
   folder: string,
@@ -157,8 +157,8 @@ export async function readTextBelow(
     const root = await realPath(folder);
     const file = join(root, ...path.split('/'));
     if (pathInside(root, file) === undefined) return undefined;
-    // Without O_NONBLOCK, a FIFO would wait for a writer. On Windows these flags are undefined,
-    // which `|` takes for 0.
+    // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows, O_NONBLOCK and O_NOFOLLOW
+    // are undefined, which counts as 0.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
     const fd = await reader.open(file, flags);
     try {
@@ -217,17 +217,17 @@ export async function readUploadedText(
   return content && decode(content, join(uploaded.folder, ...uploaded.path.split('/')));
 }
 
-/** Names are those of VS Code. A worker gets this with its job, so it is plain data. */
+/** The encodings have VS Code's names. This is plain data, since a worker gets it with its job. */
 export interface Encodings {
   /** The keys are `pathKey`s of open documents. */
   readonly documents: ReadonlyMap<string, string>;
-  /** The keys are absolute folders, the values from the settings. */
+  /** The keys are absolute folders. The values come from the settings. */
   readonly folders: ReadonlyMap<string, string>;
 }
 
 export interface DecodedText {
   readonly text: string;
-  /** In another encoding, lines are right, but characters may not be. */
+  /** False means that lines are right, but characters may be wrong. */
   readonly isExact: boolean;
 }
 
@@ -243,16 +243,13 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
-/**
- * Falls back to Latin-1 if the platform cannot decode the text: lines are right, but characters may
- * not be.
- */
+/** Falls back to Latin-1 if the encoding is unknown or doesn't fit the bytes. */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
   const label = markedEncodingOf(content) ?? labelOf(encoding);
   try {
-    // As Latin-1, UTF-16 would have other lines.
+    // UTF-16 with errors is not read as Latin-1, which would give it other lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
     return { text, isExact: !/[\uFFFD\0]/.test(text) };
   } catch (error) {
@@ -289,9 +286,9 @@ function labelOf(encoding: string): string {
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the text of files with findings, which are followed through later edits. The text is from
- * the disk, if unchanged, else from the archive. Throws `storage` for a damaged archive, and the
- * system's errors.
+ * Keeps the uploaded text of files with findings, so that the findings can be followed through
+ * later edits. The text is from the disk if the file is unchanged, else from the archive. Throws
+ * `storage` for a damaged archive, and the system's errors.
  */
 export async function keepSource(
   { targets }: Run,
@@ -312,7 +309,7 @@ export async function keepSource(
   const unread = new Map<string, unknown>();
   for (const [to, file] of [...wanted]) {
     const kept = await readKept(runFolder, file);
-    // The archive may have what cannot be read in the folder.
+    // A file that can't be read in the folder may be in the archive.
     const content = kept ?? (await readUnchanged(file).catch((error: unknown) => void unread.set(to, error)));
     if (content !== undefined) await keep(to, content, kept !== undefined);
   }

@@ -10,10 +10,11 @@ import { MAX_PATH } from '../finding.ts';
 const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i;
 
 /**
- * Reads by the rules of all platforms, so that a findings file means the same everywhere. `\`
- * separates segments. `.` and empty segments are removed, as is the first of `roots` (absolute)
- * that an absolute path starts with. Returns undefined for an empty path, and for what is refused:
- * `..` that leaves the folder, drive letters, UNC, NUL, `a:stream`, and device names.
+ * Reads a path by the rules of all platforms, so that a findings file means the same everywhere.
+ * `\` separates segments. `.` and empty segments are removed, as is the first of `roots` (absolute)
+ * that an absolute path starts with. Returns undefined for a path that is empty or too long. Also
+ * refuses `..` that leaves the folder, names of only dots and spaces, drive letters, UNC, NUL,
+ * `a:stream`, and device names.
  */
 export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
@@ -36,22 +37,23 @@ export function segmentsOf(text: string): readonly string[] {
 }
 
 /**
- * A user's mapping may replace a prefix that `toSegments` refuses. It is never looked up on the
- * disk.
+ * Also splits a path that `toSegments` refuses, since a user's mapping may replace the refused
+ * part. The names are only compared with mappings, and never looked up on the disk.
  */
 export function namesIn(text: string, roots: readonly string[]): readonly string[] {
   return toSegments(text, roots) ?? segmentsOf(withoutFileScheme(text.trim().replaceAll('\\', '/')));
 }
 
 /**
- * Windows drops trailing dots and spaces: `NUL.txt` and `aux .c` are devices, and `.. ` is `..`.
+ * Windows ignores a device's extension, and dots and spaces at the end of a name: `NUL.txt` and
+ * `aux .c` are devices, and `.. ` is `..`.
  */
 function isRefused(segment: string): boolean {
   const stem = (segment.split('.', 1)[0] ?? '').trimEnd();
   return segment.includes(':') || /^[. ]+$/.test(segment) || device.test(stem);
 }
 
-/** Another host is kept, in the UNC form that is refused. */
+/** Keeps a host other than `localhost` as `//host`, which `toSegments` refuses. */
 function withoutFileScheme(text: string): string {
   const [, host, path = text] = /^file:(?:\/\/([^/]*)(?=\/))?(.*)$/is.exec(text) ?? [];
   if (host !== undefined && host !== '' && host.toLowerCase() !== 'localhost') return `//${host}${path}`;
@@ -68,15 +70,15 @@ function withoutRoot(text: string, roots: readonly string[]): string {
 }
 
 /**
- * Only Windows has drives and `//server`, and ignores letter case. For other paths, the disk of
- * macOS says whether it counts.
+ * Letter case doesn't count in paths with a drive or `//server`, which only Windows has. In other
+ * paths on macOS, the disk decides whether it counts.
  */
 function isSameStart(head: string, start: string): boolean {
   if (head === start || head.toLowerCase() !== start.toLowerCase()) return head === start;
   return /^([a-z]:|\/\/)/i.test(start) || (process.platform === 'darwin' && isSamePath(head, start));
 }
 
-/** Another machine may have this drive: only what follows it is searched for. */
+/** Removes `file:` and the drive, since the drive may be another machine's. */
 export function withoutDrive(text: string): string {
   return withoutFileScheme(text.trim()).replace(/^[a-z]:(?=[\\/])/i, '');
 }
@@ -88,11 +90,12 @@ export interface VisitedFile {
 }
 
 export interface OpenedFolder {
-  /** Returns the folder as it was opened, and without links. */
+  /** Returns the folder's path as given and with its links resolved. */
   spellings(): Promise<readonly string[]>;
   /**
-   * Accepts regular files that are inside the folder after all links are followed. `refused` means
-   * that the path leads outside, or that the disk refuses it. Throws if the disk doesn't answer.
+   * Finds a regular file that is inside the folder after all links are followed. `refused` means
+   * that the path leads outside, that its links are circular, or that access is denied. Throws the
+   * disk's other errors, and `noAnswer`.
    */
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }
