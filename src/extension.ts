@@ -13,7 +13,7 @@ import { keepLines } from './editor/account/copyDiagnostics.ts';
 import { keepMcpServer } from './editor/agents/copyMcpConfiguration.ts';
 import { createTools } from './editor/agents/languageModelTools.ts';
 import { provideRequests } from './editor/blackbox/exactRequest.ts';
-import { createFeaturesView } from './editor/blackbox/featuresView.ts';
+import { FeaturesView } from './editor/blackbox/featuresView.ts';
 import { TargetDiagnostics } from './editor/blackbox/targetDiagnostics.ts';
 import { showTargetLenses } from './editor/blackbox/targetLenses.ts';
 import { createCommands, type ExtensionManifest, runCommand } from './editor/commands.ts';
@@ -49,7 +49,7 @@ export interface Surfaces {
   readonly runs: Parameters<typeof showRuns>[0];
   readonly findings: Parameters<typeof showFindings>[0];
   readonly uploadPreview: Parameters<typeof createUploadPreview>[0];
-  readonly features: Parameters<typeof createFeaturesView>[0];
+  readonly features: ConstructorParameters<typeof FeaturesView>[0];
 }
 
 /**
@@ -106,7 +106,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
     trends: new TrendPanels({ ...services, ...findingSources }),
     details: registerFindingDetails(services),
     preview: createUploadPreview(surfaces.uploadPreview, services),
-    features: createFeaturesView(surfaces.features, services),
+    features: new FeaturesView(surfaces.features, services),
     diagnostics: new TargetDiagnostics(),
     requests: provideRequests(),
   };

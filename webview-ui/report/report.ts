@@ -36,15 +36,7 @@ export function showReport(
   sanitizer: { readonly report: Clean; readonly highlighted: Clean },
   position?: Position,
 ) {
-  const pieces = content.parts.flatMap(({ heading, markdown }) => {
-    const report = readMarkdown(markdown);
-    return report.sections.map((section, index) => ({
-      ...section,
-      html: () => report.html(section),
-      heading: index === 0 ? heading : undefined,
-      depth: heading === undefined ? 0 : partDepth,
-    }));
-  });
+  const pieces = piecesOf(content);
   const contents = createContents(strings.tableOfContents, pieces.length);
   const finisher = new BlockFinisher(sanitizer.highlighted);
   const disposal = new AbortController();
@@ -53,22 +45,10 @@ export function showReport(
     tooltip: strings.openInEditor,
   };
 
-  const sections = pieces.map(({ source }) => {
-    const section = element('section');
-    section.style.setProperty('--estimate', `${Math.ceil(source.length / charsPerLine) * lineHeightEm}em`);
-    return section;
-  });
+  const sections = pieces.map(toSection);
   const article = element('article', { lang: content.language, 'aria-busy': 'true' }, ...sections);
   const header = renderSummary(content, strings);
-  const main = element('main', {}, article);
-  const skip = element('a', { class: 'skip', role: 'link', tabindex: '0' }, strings.skipContents);
-  skip.addEventListener('click', () => goTo(main));
-  contents.nav.prepend(skip);
-  const body =
-    content.trend === undefined
-      ? element('div', { class: 'columns' }, contents.nav, main)
-      : element('main', { class: 'trend' }, ...renderTrend(content.trend), article);
-  root.replaceChildren(header, body);
+  root.replaceChildren(header, layOut({ content, strings }, contents.nav, article));
 
   const renderSection = (index: number): void => {
     const [piece, section] = [pieces[index], sections[index]];
@@ -122,6 +102,39 @@ export function showReport(
       contents.dispose();
     },
   };
+}
+
+function piecesOf(content: ShowMessage['content']) {
+  return content.parts.flatMap(({ heading, markdown }) => {
+    const report = readMarkdown(markdown);
+    return report.sections.map((section, index) => ({
+      ...section,
+      html: () => report.html(section),
+      heading: index === 0 ? heading : undefined,
+      depth: heading === undefined ? 0 : partDepth,
+    }));
+  });
+}
+
+function toSection({ source }: { readonly source: string }): HTMLElement {
+  const section = element('section');
+  section.style.setProperty('--estimate', `${Math.ceil(source.length / charsPerLine) * lineHeightEm}em`);
+  return section;
+}
+
+/** A trend has no table of contents. */
+function layOut(
+  { content, strings }: Pick<ShowMessage, 'content' | 'strings'>,
+  nav: HTMLElement,
+  article: HTMLElement,
+): HTMLElement {
+  const main = element('main', {}, article);
+  const skip = element('a', { class: 'skip', role: 'link', tabindex: '0' }, strings.skipContents);
+  skip.addEventListener('click', () => goTo(main));
+  nav.prepend(skip);
+  return content.trend === undefined
+    ? element('div', { class: 'columns' }, nav, main)
+    : element('main', { class: 'trend' }, ...renderTrend(content.trend), article);
 }
 
 function* readingOrder(count: number, from: number): Generator<number> {

@@ -28,103 +28,121 @@ import { type FeaturesNode, isUntested, type ShownFeatures, toItem } from './fea
 
 const t = vscode.l10n.t;
 
-export type FeaturesView = ReturnType<typeof createFeaturesView>;
+interface FeaturesDeps {
+  readonly runs: RunStore;
+  readonly attempt: Attempt;
+  readonly parseWorkerFile: string;
+}
 
 /** The view is hidden until a run is shown, by a command or when its crawl ends. */
-export function createFeaturesView(
-  lazy: LazyView<FeaturesNode>,
-  { runs, attempt, parseWorkerFile }: { runs: RunStore; attempt: Attempt; parseWorkerFile: string },
-) {
-  const changes = new vscode.EventEmitter<undefined>();
-  let shown: ShownFeatures | undefined;
-  let saved: Promise<unknown> = Promise.resolve();
+export class FeaturesView implements vscode.Disposable {
+  readonly #view: vscode.TreeView<FeaturesNode>;
+  readonly #deps: FeaturesDeps;
+  readonly #changes = new vscode.EventEmitter<undefined>();
+  readonly #subscriptions: vscode.Disposable;
+  readonly #liveIds = new Set<string>();
+  #shown: ShownFeatures | undefined;
+  #saved: Promise<unknown> = Promise.resolve();
 
-  const render = (next: ShownFeatures | undefined): void => {
-    shown = next;
-    const state = next === undefined ? undefined : describeFeatures(lazy.view, next);
+  constructor(lazy: LazyView<FeaturesNode>, deps: FeaturesDeps) {
+    this.#view = lazy.view;
+    this.#deps = deps;
+    lazy.fill({
+      onDidChangeTreeData: this.#changes.event,
+      getChildren: (node) => (this.#shown === undefined ? [] : childrenOf(node, this.#shown)),
+      getTreeItem: (node) =>
+        this.#shown === undefined ? new vscode.TreeItem('') : toItem(node, this.#shown),
+    });
+    this.#subscriptions = vscode.Disposable.from(
+      this.#changes,
+      lazy.view.onDidChangeCheckboxState(({ items }) => this.#check(items)),
+      deps.runs.onDidChange((changed) => changed.forEach((run) => this.#showChange(run))),
+    );
+  }
+
+  shown(): ShownFeatures | undefined {
+    return this.#shown;
+  }
+
+  async show(run: Run): Promise<void> {
+    await this.#show(run);
+    await focusView('features');
+  }
+
+  async choose(change: (shown: ShownFeatures) => Choice): Promise<void> {
+    if (this.#shown === undefined) return;
+    const { run } = this.#shown;
+    const choice = change(this.#shown);
+    this.#render({ ...this.#shown, choice });
+    const save = (): Promise<void> => writeChoice(this.#deps.runs.folderOf(run.id), choice);
+    const saving = this.#saved.then(save, save);
+    this.#saved = saving; // A start that waits for it fails, too.
+    await saving;
+  }
+
+  filterBy(filter: string): void {
+    if (this.#shown !== undefined) this.#render(toShown({ ...this.#shown, filter }));
+  }
+
+  /** Waits until the choice is saved; rejects if that failed. */
+  async whenSaved(): Promise<void> {
+    await this.#saved;
+  }
+
+  close(): void {
+    this.#render(undefined);
+  }
+
+  dispose(): void {
+    this.#subscriptions.dispose();
+  }
+
+  #render(shown: ShownFeatures | undefined): void {
+    this.#shown = shown;
+    const state = shown === undefined ? undefined : describeFeatures(this.#view, shown);
     void vscode.commands.executeCommand('setContext', 'whitebox.featuresView', state);
-    changes.fire(undefined);
-  };
-  const read = async (run: Run): Promise<Pick<ShownFeatures, 'run' | 'list' | 'progress'>> => {
+    this.#changes.fire(undefined);
+  }
+
+  async #show(run: Run): Promise<void> {
+    await this.#saved.catch(() => undefined);
+    this.#saved = Promise.resolve();
+    const facts = await this.#read(run);
+    const saved = await readUndamaged(this.#deps.runs.folderOf(run.id));
+    const choice = saved ?? defaultChoice(run, facts.list.features);
+    this.#render(toShown({ ...facts, choice, filter: '' }));
+  }
+
+  async #read(run: Run): Promise<Pick<ShownFeatures, 'run' | 'list' | 'progress'>> {
+    const { runs, parseWorkerFile } = this.#deps;
     const folder = runs.folderOf(run.id);
     const list = await readFeatures(run, folder, parseWorkerFile);
     return { run, list, progress: await readScanProgress(run, folder, parseWorkerFile) };
-  };
-  const show = async (run: Run): Promise<void> => {
-    await saved.catch(() => undefined);
-    saved = Promise.resolve();
-    const facts = await read(run);
-    const choice = await readUndamaged(runs.folderOf(run.id));
-    render(
-      toShown({
-        ...facts,
-        choice: choice ?? defaultChoice(run, facts.list.features),
-        filter: '',
-      }),
-    );
-  };
-  const choose = async (change: (shown: ShownFeatures) => Choice): Promise<void> => {
-    if (shown === undefined) return;
-    const { run } = shown;
-    const choice = change(shown);
-    render({ ...shown, choice });
-    const save = (): Promise<void> => writeChoice(runs.folderOf(run.id), choice);
-    const saving = saved.then(save, save);
-    saved = saving; // A start that waits for it fails, too.
-    await saving;
-  };
+  }
 
-  lazy.fill({
-    onDidChangeTreeData: changes.event,
-    getChildren: (node) => (shown === undefined ? [] : childrenOf(node, shown)),
-    getTreeItem: (node) => (shown === undefined ? new vscode.TreeItem('') : toItem(node, shown)),
-  });
-  const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
-    void attempt('whitebox.choosePairs', () =>
-      choose(({ choice }) =>
-        items.reduce(
-          (next, [node, state]) =>
-            withPairs(next, pairsBelow(node), state === vscode.TreeItemCheckboxState.Checked),
-          choice,
-        ),
+  #check(items: readonly (readonly [FeaturesNode, vscode.TreeItemCheckboxState])[]): void {
+    const { Checked } = vscode.TreeItemCheckboxState;
+    void this.#deps.attempt('whitebox.choosePairs', () =>
+      this.choose(({ choice }) =>
+        items.reduce((next, [node, state]) => withPairs(next, pairsBelow(node), state === Checked), choice),
       ),
     );
-  });
-  const live = new Set<string>();
-  const showChange = (run: Run): void => {
-    if (run.id === shown?.run.id) {
-      if (runs.get(run.id) === undefined) render(undefined);
+  }
+
+  #showChange(run: Run): void {
+    const { runs, attempt } = this.#deps;
+    if (run.id === this.#shown?.run.id) {
+      if (runs.get(run.id) === undefined) this.close();
       else
         void attempt('whitebox.showFeatures', async () => {
-          const facts = await read(run);
-          if (shown?.run.id === run.id) render(toShown({ ...shown, ...facts }));
+          const facts = await this.#read(run);
+          if (this.#shown?.run.id === run.id) this.#render(toShown({ ...this.#shown, ...facts }));
         });
     }
-    if (isLive(run)) live.add(run.id);
-    else if (live.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run))
-      void attempt('whitebox.showFeatures', () => show(run));
-  };
-  const runChanges = runs.onDidChange((changed) => changed.forEach(showChange));
-
-  return {
-    show: async (run: Run): Promise<void> => {
-      await show(run);
-      await focusView('features');
-    },
-    shown: () => shown,
-    choose,
-    filterBy: (filter: string): void => {
-      if (shown !== undefined) render(toShown({ ...shown, filter }));
-    },
-    /** Waits until the choice is saved; rejects if that failed. */
-    whenSaved: () => saved,
-    close: (): void => render(undefined),
-    dispose: (): void => {
-      checkboxes.dispose();
-      runChanges.dispose();
-      changes.dispose();
-    },
-  };
+    if (isLive(run)) this.#liveIds.add(run.id);
+    else if (this.#liveIds.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run))
+      void attempt('whitebox.showFeatures', () => this.#show(run));
+  }
 }
 
 function isEndedCrawl({ workflow, state }: Run): boolean {

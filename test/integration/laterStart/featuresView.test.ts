@@ -15,7 +15,7 @@ import {
   togglePairs,
 } from '../../../src/editor/blackbox/featureCommands.ts';
 import type { FeaturesNode } from '../../../src/editor/blackbox/featureItems.ts';
-import { createFeaturesView, type FeaturesView } from '../../../src/editor/blackbox/featuresView.ts';
+import { FeaturesView } from '../../../src/editor/blackbox/featuresView.ts';
 import { describeError } from '../../../src/editor/errors/messages.ts';
 import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
@@ -70,7 +70,7 @@ describe('the Features view', () => {
         tree = provider;
       },
     });
-    view = createFeaturesView(lazy, {
+    view = new FeaturesView(lazy, {
       runs,
       parseWorkerFile,
       attempt: async (id, work) => {
