@@ -177,7 +177,7 @@ export async function whenRead(
   }
 }
 
-/** Returns undefined also in Restricted Mode, and if VS Code's git extension doesn't answer. */
+/** Returns undefined also if VS Code's git extension isn't available or doesn't answer in time. */
 export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
   try {
     return (await gitApi())?.getRepository(folder) ?? undefined;

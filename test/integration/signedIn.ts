@@ -15,8 +15,8 @@ export function signIn(service: AssessmentService, settings: UserSettings = {}):
 }
 
 /**
- * Each test has a service, whose runs do not end by themselves. All tests of the suite are signed
- * in to the same account by user settings.
+ * Each test has a service, whose runs take an hour by default. All tests of the suite are signed in
+ * to the same account by user settings.
  */
 export function signInEachTest(
   settings: UserSettings = {},

@@ -45,9 +45,6 @@ export const cjkPatterns: typeof usualPatterns = {
   emStrongRDelimAst: new RegExp(`${starInUnderscores}|${stars.later}`, 'gu'),
   delLDelim: new RegExp(tildes.first, 'u'),
   delRDelim: new RegExp(`^${tildes.later}`, 'gu'),
-  /**
-   * Matches the character before a run. If it is beyond the basic plane, marked gives only its
-   * second half.
-   */
+  /** Matches the character before a run. Of a surrogate pair, marked gives only the second half. */
   punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk}|\\p{Cs})`, 'u'),
 };

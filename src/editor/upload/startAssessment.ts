@@ -29,9 +29,10 @@ export interface AssessmentDeps extends PreparationDeps {
 }
 
 /**
- * Claims the folders, offers to save files, selects, checks, and packs (`checkAndPack`), asks
- * (`uploadQuestion`), and only then lets the tracker upload and start. *Include All* leads back to
- * the selection; *Show Files* ends the start and opens the Upload Preview.
+ * Claims the folders, asks about unsaved files and a live run, and selects, checks, and packs files
+ * (`checkAndPack`). Only after a confirmation (`uploadQuestion`), the tracker uploads and starts.
+ * *Include All* leads back to the selection; *Show Files* ends the start and opens the Upload
+ * Preview.
  */
 export async function startAssessment(
   folders: readonly Folder[],

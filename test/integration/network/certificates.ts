@@ -4,13 +4,13 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { certificatesVariable } from '../events.ts';
 
-/** No DNS server resolves this host name (RFC 6761 reserves `.test`), only the tests' proxy. */
+/** Only the tests' proxy resolves this host name, because RFC 6761 reserves `.test`. */
 export const serviceHost = 'assessment.example.test';
 
 /**
  * Creates an invented private CA and the certificates of some servers in `folder`, and returns the
- * environment in which VS Code trusts that CA, as a company sets it up. Without openssl, the
- * environment is empty, or with REQUIRE_ORACLES=1, this throws.
+ * environment in which VS Code trusts that CA, as a company sets it up. Without openssl, returns
+ * an empty environment, or throws if REQUIRE_ORACLES is 1.
  */
 export async function certificateEnvironment(
   folder: string,
@@ -43,7 +43,6 @@ function selfSigned(name: string, commonName: string, extensions: readonly strin
   return ['req', '-x509', ...newKey, '-days', '2', '-subj', `/CN=${commonName}`, ...added, ...files];
 }
 
-/** The invented CA signs the server certificate. */
 async function issue(folder: string, name: string, alternativeName: string): Promise<void> {
   const extensions = `${name}.ext`;
   await writeFile(path.join(folder, extensions), `subjectAltName=${alternativeName}\n`);

@@ -6,7 +6,7 @@ export interface ActivationWatch {
   readonly isLate: boolean;
   /** These were the shared dispatchers of Node's fetch and undici before activation. */
   readonly slots: ReadonlyMap<symbol, unknown>;
-  /** Lines of our bundles that started timers: `held` has those of running timers, `seen` all. */
+  /** Each entry is a line of our bundles that started a timer. Only `held` forgets ended timers. */
   readonly timers: { held(): readonly string[]; readonly seen: readonly string[]; dispose(): void };
   readonly stopProfile: (() => Promise<Profiler.Profile>) | undefined;
 }

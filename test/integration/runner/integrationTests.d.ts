@@ -1,5 +1,5 @@
 /** bundle.ts creates this module from the test files. */
 declare module 'integration-tests' {
-  /** Evaluates the test files, which register their suites; `before` is called with each. */
+  /** Evaluates the test files, which register their suites. Calls `before` ahead of each file. */
   export function loadTests(before: (file: string) => void): void;
 }
