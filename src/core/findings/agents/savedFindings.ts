@@ -32,8 +32,8 @@ import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /**
- * Answers agents from disk, without VS Code: from the last saved results of the runs that a folder
- * shows by default, and from this machine's decisions. Writes nothing.
+ * Answers agents from disk, without VS Code, and writes nothing. The answers are from the last
+ * saved results of the runs that a folder shows by default, and from this machine's decisions.
  */
 
 export interface SavedFolder {
@@ -111,7 +111,7 @@ async function readRunsOfFolder(folder: string, runsFolder: string): Promise<Run
   return { runs: runsOfFolder, unread, folders };
 }
 
-/** Reads results again when their files have changed. */
+/** Reads results again only when their files have changed, or after a failure that may pass. */
 function createLoader(
   source: ResultSource,
   log: Logger,
@@ -145,7 +145,8 @@ function createLoader(
 }
 
 /**
- * A result that was computed here, without earlier runs, lacks the names that decisions refer to.
+ * Decisions are unknown if they could not be read. They are also unknown for a result that was
+ * computed here, without earlier runs: it lacks the names that decisions refer to.
  */
 function lacksTriage({ savedAt }: Pick<LastRun, 'savedAt'>, triage: TriageStore): boolean {
   return savedAt === undefined || triage.failures().length > 0;

@@ -39,7 +39,7 @@ export const toolInputs = {
 
 const usualLimit = 50;
 /**
- * Agents take about 25,000 tokens as one answer. A token is about three bytes, also of Japanese.
+ * Agents take about 25,000 tokens as one answer. A token is about three bytes, in Japanese, too.
  */
 const maxAnswerBytes = 75_000;
 /** If an answer is too large, the next limits are used. */
@@ -58,7 +58,10 @@ export interface ToolFinding extends ShownFinding {
 }
 
 export interface ToolRun extends ShownRun {
-  /** When VS Code saved the result. Undefined in VS Code itself, whose results are current. */
+  /**
+   * The time when VS Code saved the result, in milliseconds. Undefined in VS Code itself, whose
+   * results are current, and for a result that cannot be read.
+   */
   readonly savedAt?: number | 'never' | undefined;
 }
 
@@ -148,8 +151,8 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
 }
 
 /**
- * The worst comes first. Closed findings are listed only on request, findings with an unknown
- * decision always.
+ * The most severe findings come first. Closed findings are listed only on request, findings with an
+ * unknown decision always.
  */
 export async function listFindings(
   { runs, locate }: ToolFindings,
@@ -186,7 +189,7 @@ export async function listFindings(
     total: listed.length,
     // Findings without a file can't be compared with the branch.
     withoutFile: changeOf && fitting.filter((shown) => changeOf(shown) === 'noFile').length,
-    // If a file has too many findings, only the worst are read.
+    // If a findings file has too many findings, only the most severe are read.
     notRead:
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,
@@ -282,7 +285,7 @@ export function getRunStatus({ runs, unread }: RunsOnDisk, now: number): object 
       run: run.id,
       workflow: run.workflow,
       folders: run.targets.map(({ name }) => name).join(', '),
-      // An unconfirmed start that is no longer watched was not cancelled on the service.
+      // An unconfirmed start that is no longer watched was not canceled on the service.
       state: run.state === 'cancelled' && run.mayStillRun === true ? 'no longer watched' : run.state,
       createdAt: new Date(run.createdAt).toISOString(),
       lastAnswerAt: 'lastAnswerAt' in run ? toIso(run.lastAnswerAt) : undefined,

@@ -15,7 +15,7 @@ export interface BundleFile {
   readonly content: Buffer;
 }
 
-/** The only source code in a bundle is what findings and the report quote. */
+/** A bundle has source code only where findings and the report quote it. */
 export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFile[]): readonly BundleFile[] {
   const facts = bundleSchema.parse({
     kind: 'whitebox-assessment-bundle',
@@ -23,12 +23,13 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
     run: { ...run, endedEarly: hasAllFindings(run) ? undefined : true },
   });
   const decisions = shown
-    // The findings file itself has its tool's decisions.
+    // A tool's decision is already in the findings file, from which an import reads it.
     .filter(({ triage }) => !isUndecided(triage) && triage.via !== 'tool')
     .flatMap((each) =>
       toTriageSubjects(each)
         .slice(0, 1)
-        // The decision may be about another findings file.
+        // The finding's own file and index replace those of the decision, which may be about
+        // another findings file.
         .map((subject) => ({ ...asDecided(each.triage), ...subject, ...unbound }))
         .map((entry) => `${formatLine(entry)}\n`),
     );

@@ -44,8 +44,8 @@ function targetOf(shown: DetailedFinding): Target | undefined {
 
 /**
  * Matches where a spreadsheet would read a formula: at the start of a cell or a line, and after a
- * separator of any locale, which may split even a quoted cell. Full-width signs (Excel in Japanese)
- * and signs that are already marked count, too.
+ * separator of any locale. Such a separator may split even a quoted cell. Full-width signs (Excel
+ * in Japanese) and signs after an apostrophe count, too.
  */
 const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
 

@@ -14,8 +14,8 @@ import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/c
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
 /**
- * The worker makes an export. For an import, it reads the file (`readContent`), then the host
- * stores that as a run (`importFile`).
+ * The worker makes an export. For an import, it reads the file (`readContent`), and the host stores
+ * the content as a run (`importFile`).
  */
 
 type ExportForm =
@@ -39,7 +39,7 @@ export interface ExportedFile {
   readonly gzippedBytes?: number | undefined;
 }
 
-/** All texts are masked, except the artifacts in a bundle. Blocks its thread. */
+/** Masks suspected secrets in all texts, except in the artifacts of a bundle. Blocks its thread. */
 export async function exportRun(
   { source, form, tool, secretWorkerFile }: ExportRequest,
   runFolderOf: (runId: string) => string,
@@ -50,7 +50,7 @@ export async function exportRun(
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   const runFolder = runFolderOf(source.run.id);
   if (form.kind === 'bundle') {
-    // Links and shared decisions know the findings and the report by their hash, so these stay
+    // Links and shared decisions identify the findings file by its hash, so artifacts stay
     // unchanged.
     const files = toBundle(await mask(source), await readArtifacts(source.run, runFolder));
     return { content: new Uint8Array(zipBundle(files)) };

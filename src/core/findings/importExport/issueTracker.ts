@@ -1,6 +1,6 @@
 export interface IssueTracker {
   readonly kind: 'github' | 'gitlab';
-  /** A port is included unless it is the default. */
+  /** The host includes the port of a web address, unless that is 443. */
   readonly host: string;
   readonly repository: string;
 }

@@ -25,7 +25,10 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
 /** Limits all files of a bundle together. */
 const maxDecompressedBytes = 4 * maxImportBytes;
 
-/** Limits the JSON values of all manifests, and of the facts: 200,000 files, read in 200 ms. */
+/**
+ * Limits the JSON values of all manifests together, and of `bundle.json`. 200,000 files in
+ * manifests have this many values, which are read in 200 ms.
+ */
 const maxValues = 800_000;
 const pathSchema = z.string().check(z.maxLength(MAX_PATH));
 const manifestSchema = z.object({ entries: z.array(z.looseObject({ path: pathSchema })) });
@@ -89,7 +92,7 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const decisions = readDecisions(files.get('triage.jsonl'));
   files.delete('triage.jsonl');
   const { findings, isSarif, cut } = parse(files.get('findings.json') ?? content);
-  // JSON of other tools may be readable only in part. Nearly all of them can write SARIF.
+  // Other tools' JSON may be readable only in part. Nearly all of these tools can write SARIF.
   const located = findings.filter(
     (each) => each.title !== '' && (each.locations.length > 0 || isLiveFinding(each)),
   );
@@ -115,7 +118,10 @@ function parse(content: Buffer): ParsedFindings {
   }
 }
 
-/** The key is the position: equal code in two folders makes two findings. */
+/**
+ * The keys are positions in the findings file: findings of equal code in two folders may differ
+ * only in these.
+ */
 function readDecisions(content: Buffer | undefined): ReadonlyMap<number, TriageEntry> {
   const lines = content?.toString('utf8').split('\n') ?? [];
   const entries = lines.flatMap((line) => (line.length > maxLine ? [] : (parseEntry(line) ?? [])));
@@ -161,7 +167,7 @@ async function unpack(zip: Buffer): Promise<Map<string, Buffer>> {
       decompressedBytes += uncompressedSize;
       if (uncompressedSize > maxImportBytes || decompressedBytes > maxDecompressedBytes)
         throw badImport('tooLarge');
-      // The stream fails if the decompressed size is not the stated one.
+      // The stream fails if the decompressed size differs from the stated one.
       const content = await buffer(await opened.openReadStreamPromise(entry));
       if (crc32(content) !== entry.crc32) throw badImport('damaged', fileName);
       files.set(fileName, content);

@@ -39,12 +39,11 @@ type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
 const runIdPrefix = 'invented-sample-';
 const runMs = 192 * 60_000;
 
-/** This also holds for a sample run that was exported and imported again. */
+/** True also for a sample run that was exported and imported again. */
 export function isSample(run: Run): boolean {
   return run.state === 'imported' && runIdOf(run)?.startsWith(runIdPrefix) === true;
 }
 
-/** A lock keeps other windows away. */
 export function makeSample(folder: string, source: SampleSource, deps: SampleDeps): Promise<void> {
   return withLock(`${folder}.lock`, deps, async (requireLock) => {
     await requireLock();

@@ -6,8 +6,8 @@ import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
 /**
- * Tells whether the range, else any line, differs from the branch's base. Returns undefined if that
- * is unknown.
+ * Tells whether the range differs from the branch's base. Without a range, the whole file counts.
+ * Returns undefined if the answer is unknown.
  */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
@@ -30,7 +30,7 @@ interface FileChange {
   readonly originalUri: { readonly fsPath: string };
 }
 
-/** A branch may have changed a million files. */
+/** Yields to other work, since a branch may have changed a million files. */
 export function originalPaths(changes: readonly FileChange[]): Promise<ReadonlyMap<string, string>> {
   return inSlices(pathsOf(changes));
 }
@@ -44,15 +44,15 @@ function* pathsOf(changes: readonly FileChange[]): Generator<undefined, Readonly
   return originals;
 }
 
-/** The comparison of so many characters blocks the extension host. */
+/** Comparing more characters would block the extension host too long. */
 const maxLength = 1_000_000;
 const maxLines = 100;
 const maxRanges = 1_000;
 
 /**
- * A range doesn't count as changed if its lines were only moved or indented; a whole file doesn't
- * if they were only indented. `base` is null if the base has no such file, and undefined if it
- * cannot be read.
+ * A range counts as unchanged if its lines were only moved or indented, and a whole file if its
+ * lines were only indented. `base` is null if the base has no such file. `base` and `now` are
+ * undefined if they cannot be read.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;

@@ -43,12 +43,12 @@ export function applyFilter(
   };
 }
 
-/** The first location on this machine counts. `none` means that there is no location. */
+/** The first location on this machine counts. `none` means that no location is on this machine. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];
 
-/** `none` means that there is no quote, or that it is too short. */
+/** `none` means that no location has a quote that is long enough to check. */
 export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
 
 export const filterSchema = z.object({
@@ -58,7 +58,10 @@ export const filterSchema = z.object({
   cwes: z.optional(z.array(z.nullable(z.number()))),
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
-  /** Absolute paths end with `/`. A finding without a location on this machine has an empty one. */
+  /**
+   * The folders are absolute paths that end with `/`. An empty text means findings without a
+   * location on this machine.
+   */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
@@ -83,8 +86,8 @@ export function activeParts(filter: Filter): FilterPart[] {
 }
 
 /**
- * A finding passes until the branch's changes are known. Every word must occur in title, summary,
- * paths, CWE, ID, feature, or URL, in any case and width.
+ * Until the branch's changes are known, `changedOnBranch` lets every finding pass. Every word of
+ * `text` must occur in title, summary, paths, CWE, ID, feature, or URL, in any case and width.
  */
 export function toPredicate(
   filter: Filter,

@@ -15,7 +15,7 @@ export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
   | { readonly kind: 'cwe'; readonly value: number | undefined }
   | { readonly kind: 'file'; readonly value: string | undefined }
-  /** Spaces separate owners. They are `unknown` if they could not be read. */
+  /** Spaces separate several owners. The value is `unknown` if the owners could not be read. */
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 
@@ -50,7 +50,7 @@ interface ProposalsNode {
 
 export type OutlineNode = GroupNode | FindingNode | MoreNode | ProposalsNode;
 
-/** More nodes below one take seconds to show. */
+/** More children of one node take seconds to show. */
 export const maxChildren = 2_000;
 
 /** Each finding is below one node: reported findings by `grouping`, then absent ones by verdict. */

@@ -40,7 +40,8 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
 
 /**
  * Returns the index of the finding after or before `current`, or -1 without findings. If the cursor
- * is no longer at `current`, searches from the cursor. Wraps around.
+ * is no longer at `current`, searches from the cursor. Without a cursor, returns the first or last
+ * finding. Wraps around.
  */
 export function neighbor(
   ordered: readonly ShownFinding[],

@@ -22,13 +22,12 @@ export interface ShowSource {
   readonly decide: Decide;
 }
 
-/** `open` is undefined if the decisions are not looked up. */
+/** `open` is undefined if not all findings of the run are shown. */
 export interface FindingCounts extends Pick<ResultHead, 'cut'> {
   readonly findings: number;
   readonly open: number | undefined;
 }
 
-/** Only if all findings of the run are shown, the open ones are known. */
 export function toCounts({ cut, counts }: ResultHead, shown: readonly ShownFinding[]): FindingCounts {
   const { findings } = counts;
   return { findings, cut, open: shown.length === findings ? countOpen(shown) : undefined };
@@ -122,7 +121,9 @@ function withoutOtherFolders(
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 
-/** Later runs of the same subject have these folders, above or below a folder of this run. */
+/**
+ * Returns folders of later runs of the same subject that are above or below a folder of this run.
+ */
 function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
   const own = run.targets.map(({ folder }) => folder);
   const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
@@ -138,7 +139,10 @@ function fileOf(shown: ShownFinding): string {
   return mainLocationOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.locations[0]?.path ?? '');
 }
 
-/** Compares what both report. The run's own record tells why a finding is absent. */
+/**
+ * Compares the findings that the two runs report. The run's own result tells why a finding is
+ * absent.
+ */
 export function compareViews(view: RunView, baseline: RunView): RunView {
   const { head, run } = view;
   if (head === undefined || baseline.head === undefined) return view;

@@ -16,7 +16,7 @@ export interface Upload {
   readonly closed: readonly ShownFinding[];
 }
 
-/** An absent finding is also listed, unless a user closed it or its code changed. */
+/** Absent findings are also listed, unless they are closed by triage or their code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   const open = absent.filter(({ triage }) => !isClosed(triage.state));
   return {
@@ -88,7 +88,10 @@ export function toCodeScanning(
   return toLog(source, tool, { all, assessed: locations, locate, ofRun });
 }
 
-/** Returns the file that stands for the repository: its README, else the first one. */
+/**
+ * Returns the uploaded file that stands for the repository: a README at the top of a folder, else
+ * the file whose path sorts first. Without uploaded files, it is `README.md` of the first folder.
+ */
 export async function readMainFile(
   run: Run,
   { folders }: AssessedRepository,

@@ -75,7 +75,7 @@ function toSentence(text: string): string {
   return /[.!?。！？]$/.test(text) ? text : `${text}.`;
 }
 
-/** SARIF would read a link (2.1.0, 3.11.6) or a placeholder (3.11.5). */
+/** Escapes what SARIF would read as a link (2.1.0, 3.11.6) or a placeholder (3.11.5). */
 export function escapeMessage(text: string): string {
   return text.toWellFormed().replace(/[{}]/g, '$&$&').replaceAll('](', ']\\(');
 }

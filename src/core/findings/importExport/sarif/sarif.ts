@@ -23,8 +23,8 @@ import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleI
 /**
  * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
  * text. This form has everything. Its paths start at the assessed folder, or above several folders.
- * `codeScanning` has what GitHub accepts, with paths from the root of a repository. Sections are
- * those of the standard.
+ * `codeScanning` has what GitHub accepts, with paths from the root of a repository. Numbers such as
+ * 3.27.24 are sections of the standard.
  */
 
 export interface ExportTool {
@@ -201,8 +201,8 @@ function artifactsOf(runId: string, { all, assessed, locate }: LogForm): Artifac
 }
 
 /**
- * GitHub merges results with the same rule, file, and hash: the fingerprint replaces a hash that
- * two results of a rule share.
+ * GitHub merges results with the same rule, file, and hash. So the fingerprint replaces a hash that
+ * is missing, or that two results of a rule share.
  */
 function hashesOf(all: readonly DetailedFinding[], assessed: AssessedLocations): readonly string[] {
   const rows = all.map(({ finding, fingerprint }) => {
