@@ -9,8 +9,8 @@ import { targetFileSuffix } from './core/workflows/workflow.ts';
 import { lazyView } from './lazyView.ts';
 
 /**
- * Registers empty views and commands at startup. Loads the main part when one is used, if there are
- * runs, or if a target file is open.
+ * Registers empty views, commands, and tools at startup. Loads the main part when one of them is
+ * used, if there are runs, or if a target file is open.
  */
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   let isLoaded = false;

@@ -53,8 +53,8 @@ export interface Surfaces {
 }
 
 /**
- * Returns the extension's commands and language model tools. `disposables` has all objects so far,
- * even if reading the runs fails.
+ * Returns the extension's commands and language model tools. `disposables` is filled before the
+ * runs are read, so that the caller can dispose of everything if that fails.
  */
 export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
   const { extensionUri, globalState, workspaceState: memory } = context;

@@ -36,7 +36,7 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
       getChildren: async (element) => {
         // If a refresh reaches VS Code during its first read, VS Code repeats that read's rows and
         // shows only the first group with its children. A refresh that replaces the first read, as
-        // here, or comes after it, shows all.
+        // here, or comes after it, shows all groups with their children.
         if (element === undefined && !isRead) {
           isRead = true;
           changed.fire(undefined);

@@ -77,7 +77,7 @@ function respond(code: ErrorCode, message: string): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
 }
 
-/** The library’s errors quote the request. */
+/** The library's errors quote the request, which may be long. */
 function withShortError(response: JSONRPCErrorResponse): JSONRPCErrorResponse {
   const { error } = response;
   return { ...response, error: { ...error, message: visibleToAgents(clip(error.message, 200)) } };
@@ -102,7 +102,10 @@ async function readOptions(): Promise<SavedFolder> {
   return { folder: real, storage };
 }
 
-/** Asks the disk whether it ignores letter case, also on Linux, where few do. */
+/**
+ * On Linux, compares as on macOS: `pathKey` asks the disk whether it ignores letter case, as a few
+ * disks on Linux do.
+ */
 function isSameSpelling(one: string, other: string): boolean {
   const platform = process.platform === 'win32' ? 'win32' : 'darwin';
   return pathKey(one, platform) === pathKey(other, platform);

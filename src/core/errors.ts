@@ -11,7 +11,7 @@ const serviceErrorKinds = [
   'badResponse',
   'redirected',
   'addressRefused',
-  // The connection to the service causes these.
+  // The connection or a URL causes these.
   'unsent',
   'connectionLost',
   'timeout',
@@ -75,9 +75,9 @@ export type ErrorKind = (typeof errorKinds)[number];
 /** All values are already redacted. */
 export interface ErrorData {
   readonly status?: number | undefined;
-  /** A message of the service or a code, at most 500 characters. */
+  /** A message, a code, or another short text, at most 500 characters. */
   readonly detail?: string | undefined;
-  /** The operation, file, setting, or run that the error is about. */
+  /** The operation, file, setting, run, or other thing that the error is about. */
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -87,7 +87,9 @@ export interface ErrorData {
   readonly isPage?: boolean | undefined;
   /** The request didn't leave this machine, or was surely refused: a start may be sent again. */
   readonly isUnsent?: boolean | undefined;
-  /** A limit and the value that exceeded it, in the unit of the kind (bytes for sizes). */
+  /**
+   * A limit or an expected size, and the actual value, in the unit of the kind (bytes for sizes).
+   */
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;
 }
@@ -110,7 +112,10 @@ export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** Returns the system's code (`ENOENT`, `ECONNRESET` …) of an error or its causes. */
+/**
+ * Returns the code of an error, or of its nearest cause with a code: the system's (`ENOENT`,
+ * `ECONNRESET` …) or Node's (`ERR_…`).
+ */
 export function systemCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && typeof current.code === 'string') return current.code;
@@ -138,7 +143,6 @@ export function workerCrash(cause: unknown): AssessmentError {
   return new AssessmentError('workerCrashed', { detail }, { cause });
 }
 
-/** Returns a `fileError` or `unexpected` for an error that isn't an AssessmentError. */
 export function knownError(error: unknown): AssessmentError {
   if (error instanceof AssessmentError) return error;
   return (

@@ -21,7 +21,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Makes a private folder in an existing one. False if that one is gone. */
+/** Makes a private folder. Returns false if its parent folder is gone. */
 export async function makeSubfolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -34,8 +34,8 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 
 /**
  * Replaces a file's content: a reader sees, and a crash leaves, either the old or the new content.
- * The file is synced, and has mode 0600. Returns the new `fileStampOf`. If `beforeReplacing`
- * throws, the old content stays.
+ * The file is synced, and has mode 0600. Returns its new stamp. If `beforeReplacing` throws, the
+ * old content stays.
  */
 export async function writeFileAtomic(
   path: string,
@@ -69,7 +69,6 @@ const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 /** Together, the waits are longer than a virus scanner takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
-/** On Windows, retries for a while if a program has a file open. */
 async function untilFree<T>(act: () => Promise<T>, platform = process.platform): Promise<T> {
   for (const waitMs of platform === 'win32' ? waitsMs : []) {
     try {
@@ -94,7 +93,7 @@ export function replaceFile(
   return untilFree(() => system.rename(from, to), system.platform);
 }
 
-/** Like `replaceFile`, but also works across devices, where a failed copy leaves the old file. */
+/** Like `replaceFile`, but also works across devices. A failed copy leaves both files unchanged. */
 export async function moveFile(
   from: string,
   to: string,
@@ -214,7 +213,9 @@ export async function writeProblem(folder: string, platform = process.platform):
   }
 }
 
-/** On Windows, access rights don't tell whether a folder can be written. Only a file does. */
+/**
+ * On Windows, access rights don't tell whether a folder can be written. Only creating a file does.
+ */
 async function writeAndRemove(path: string): Promise<void> {
   await (await open(path, 'wx', 0o600)).close();
   await rm(path, { force: true });
@@ -223,8 +224,8 @@ async function writeAndRemove(path: string): Promise<void> {
 const staleMs = 60_000;
 
 /**
- * Removes files of unfinished writes from a folder, and those that are `unused`. Keeps fresh ones,
- * which may be in use.
+ * Removes files of unfinished writes from a folder, and those that are `unused`. Keeps files that
+ * changed less than a minute before `now`, because they may be in use.
  */
 export async function sweepTemporary(
   folder: string,
@@ -250,8 +251,8 @@ export async function quarantine(path: string, now: number): Promise<string> {
 }
 
 /**
- * Makes writes to a file durable, unless its file system can't: those of some shares and containers
- * refuse.
+ * Makes writes to a file durable, if its file system can. The file systems of some shares and
+ * containers refuse to sync.
  */
 export async function flush(file: FileHandle): Promise<void> {
   try {
@@ -334,7 +335,7 @@ const watchPollMs = 10_000;
 
 /**
  * Calls `onChange` with the name of each entry of a folder that any process makes, removes, or
- * touches. Undefined means any entry: where the system reports no changes, `onChange` is called
+ * touches. `undefined` means any entry. If the system can't watch the folder, `onChange` is called
  * every ten seconds.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
@@ -348,7 +349,7 @@ export function watchFolder(path: string, onChange: (name: string | undefined) =
     watcher = watch(path, { persistent: false }, (_kind, name) => onChange(name ?? undefined));
     watcher.on('error', poll);
   } catch {
-    poll(); // The system has no watches left, or its file system has none.
+    poll(); // The system has no watches left, or the file system has none.
   }
   return {
     dispose: () => {

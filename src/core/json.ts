@@ -78,7 +78,10 @@ export class Fields extends Map<string, unknown> {
   used: KeyPath[] | undefined = undefined;
 }
 
-/** The first of equal keys counts. Empty for anything but an object. */
+/**
+ * Of keys with the same `normalKey`, the first counts. Returns no fields for anything but an
+ * object.
+ */
 export function fieldsOf(value: unknown): Fields {
   const fields = new Fields();
   if (!isObject(value)) return fields;
@@ -89,7 +92,10 @@ export function fieldsOf(value: unknown): Fields {
   return fields;
 }
 
-/** Undefined if a key is missing. Only own properties count, and the first of equal keys. */
+/**
+ * Undefined if a key is missing. Only own properties count, and of keys with the same `normalKey`,
+ * the first.
+ */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {

@@ -15,9 +15,9 @@ import { isMainThread } from 'node:worker_threads';
 import { systemCode } from './errors.ts';
 
 /**
- * Returns the same text for all spellings of an absolute path that the system treats as one.
- * Windows and most disks of macOS ignore letter case, and macOS also how letters are composed. It
- * is only for comparisons and keys, never a path.
+ * Returns the same text for all spellings of an absolute path that the system treats as the same.
+ * Windows and most disks of macOS ignore letter case, and macOS also how letters are composed. The
+ * text is only for comparisons and keys, and must not be used as a path.
  */
 export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
@@ -49,7 +49,7 @@ function asksDisk(path: string): boolean {
   return entry === undefined ? asksDisk(folder) : entryAt(join(folder, swapped)) === entry;
 }
 
-/** The same for all names of an entry. Undefined if there is no visible entry. */
+/** Returns the same text for all names of an entry, or undefined if the entry can't be read. */
 function entryAt(path: string): string | undefined {
   try {
     const { dev, ino } = lstatSync(path);
@@ -94,8 +94,8 @@ function keyOf(names: readonly string[], system: PlatformPath): string {
 }
 
 /**
- * Node has two ways: in `native`, the system follows the path; the other looks at each part. Only
- * tests replace them.
+ * Node has two ways to resolve links: `native` asks the operating system, and the other function
+ * reads each part of the path by itself. Only tests replace them.
  */
 interface RealPaths {
   (path: string): string;
@@ -103,13 +103,14 @@ interface RealPaths {
 }
 
 /**
- * Returns the absolute path without links, in the spelling of the disk. All comparisons of real
- * paths must use it or `realPathSync`, because on Windows, Node's two ways differ. A mapped drive
- * stays one, since VS Code blocks its UNC path. A drive has a capital letter. Throws the system's
- * errors.
+ * Returns the absolute path without links, in the spelling of the disk, with a capital drive
+ * letter. All comparisons of real paths must use this function or `realPathSync`, because Node's
+ * two ways differ on Windows. A mapped drive isn't replaced by its UNC path, which VS Code blocks.
+ * Throws the system's errors.
  */
 export async function realPath(path: string): Promise<string> {
-  // A worker is a thread itself. It doesn't use the four threads that the process has for files.
+  // A worker may block its own thread. The synchronous call uses none of the four threads that the
+  // process has for files.
   if (!isMainThread) return realPathSync(path);
   const native = await realpath(path);
   return withCapitalDrive(leavesDrive(path, native) ? await promisify(realpathByLinks)(path) : native);
@@ -144,9 +145,9 @@ export function isUsableName(path: string): boolean {
 }
 
 /**
- * Looks for links in the path of an open file, because Node has no `openat`. If the system knows
- * that path, only it counts: between two checks by name, a folder can become a link and a folder
- * again.
+ * Returns how an open file differs from the one at `full`, which must be below `root` without
+ * links: Node has no `openat`. If the system knows the path of the open file, that path decides. A
+ * check by name could miss a folder that was a link only for a moment.
  */
 export function misplaced(
   fd: number,
@@ -176,7 +177,9 @@ export function isRealPath(folder: string): boolean {
   }
 }
 
-/** Linux's `/proc` has the path of an open file. Undefined without it. */
+/**
+ * Returns the path of an open file from Linux's `/proc`, or undefined if it can't be read there.
+ */
 function openPath(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${String(fd)}`);

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 // The core needs these from its surroundings. The editor's objects satisfy the types.
 
-/** A `LogOutputChannel`. Its lines contain no tokens, presigned queries, or file contents. */
+/**
+ * A `LogOutputChannel` satisfies it. Its lines contain no tokens, presigned queries, or file
+ * contents.
+ */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;

@@ -36,7 +36,7 @@ export function visibleLine(text: string): string {
 }
 
 /**
- * Shows a file's name or path on one line. Keeps white space, which may be the difference between
+ * Shows a file's name or path on one line. Keeps spaces, which may be the only difference between
  * two names.
  */
 export function visibleName(name: string): string {

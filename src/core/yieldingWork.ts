@@ -90,8 +90,8 @@ export const maxTransferMs = 120_000;
 
 /**
  * Waits for VS Code or another extension. Throws `noAnswer` with the `subject` (its name) after
- * `maxMs`, and the signal's reason. The work itself can't be stopped: a late answer is lost, and a
- * late failure is ignored.
+ * `maxMs`, or an `AbortError` when the signal aborts. The work itself can't be stopped: a late
+ * answer is lost, and a late failure is ignored.
  */
 export async function answerOf<T>(
   work: PromiseLike<T>,
@@ -128,10 +128,10 @@ interface CalledFolder {
 }
 
 /**
- * Calls to folders of the workspace that the extension host reads by itself. All file access and
- * name lookups of the host, other extensions' included, run on four threads, and a call to a share
- * that doesn't respond occupies one until it returns. So calls are counted until they return, even
- * if nobody waits for them, and one thread is always left.
+ * Limits the calls with which the extension host itself reads folders of the workspace. All file
+ * access and name lookups of the host, other extensions' included, run on four threads. A call to a
+ * share that doesn't respond occupies a thread until it returns. So calls are counted until they
+ * return, even if nobody waits for them, and one thread is always left.
  */
 export class FolderCalls {
   readonly #answered: Emitter<string>;
@@ -154,9 +154,9 @@ export class FolderCalls {
   readonly onDidAnswer: Event<string>;
 
   /**
-   * Waits for one call, in its turn. Throws `noAnswer` after two seconds, and at once while the
-   * folder, or too many other folders, leave calls unanswered. `call` must run one file operation
-   * at a time, and must not use `ask`.
+   * Makes one call in its turn. Throws `noAnswer` two seconds after the call began, or at once
+   * while the folder is silent or three calls are late. `call` must run one file operation at a
+   * time, and must not use `ask`.
    */
   async ask<T>(folder: string, call: () => Promise<T>): Promise<T> {
     const state = this.#folders.get(folder) ?? { outstanding: 0, isSilent: false };

@@ -1,7 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import { AssessmentError } from '../errors.ts';
 
-/** An IPv6 form of an IPv4 address is compatible, mapped, translated, or NAT64 (global, local). */
+/**
+ * These prefixes make the IPv6 forms of an IPv4 address: compatible, mapped, translated, and NAT64
+ * (global and local).
+ */
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
 /**
@@ -36,13 +39,13 @@ export function toBaseUrl(text: string): string {
 
 /**
  * Parses a presigned URL of a service. Throws `insecureUrl` (subject: `files`) unless it is https,
- * or http on loopback, without user information. Only a service on loopback may name loopback, and
- * none may name link-local addresses or cloud metadata, because something on this machine or
- * network may respond there.
+ * or http on loopback, without user information. A URL that names this machine must come from a
+ * service on this machine. Link-local and cloud metadata addresses are always refused. Otherwise a
+ * service could make VS Code contact programs that only this machine or network can reach.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = URL.parse(text);
-  // The error must not contain the URL.
+  // The error must not contain the URL, because its query may be a secret.
   if (url === null) throw new AssessmentError('insecureUrl', { subject: 'files' });
   const isForeign = isThisMachine(url.hostname) && !isThisMachine(new URL(serviceUrl).hostname);
   if (!isSafe(url) || isForeign || isIn(thisNetwork, url.hostname)) throw unsafe(url, 'files');

@@ -11,9 +11,9 @@ export interface HostSecrets extends SecretStore {
 type SecretAction = 'read' | 'save' | 'delete';
 
 /**
- * Limits the time of each call: a keyring may be locked or broken, or wait for a user. Every
- * failure is `secretStorage`. Its `subject` is the action; its `detail` is the error, absent after
- * a timeout.
+ * Limits the time of each call: a keyring may be locked or broken, or wait for a user. Every error
+ * except an abort becomes `secretStorage`. Its `subject` is the action. Its `detail` is the
+ * original error as text, or undefined after a timeout.
  */
 export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #secrets: HostSecrets;
@@ -21,12 +21,14 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #changed: Emitter<{ readonly key: string }>;
   readonly #subscription: Disposable;
   /**
-   * Reads that have not returned, also after a timeout, by key. The next read of that key also
-   * accepts their value.
+   * The latest read of each key, also after its timeout, until a caller receives the value. The
+   * next read of the key also accepts that value.
    */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;
-  /** Fires when a secret was changed, or when a read that had timed out has its value. */
+  /**
+   * Fires when a secret was changed, or when a read that timed out or was aborted has its value.
+   */
   readonly onDidChange: Event<{ readonly key: string }>;
 
   constructor(secrets: HostSecrets, deps: { clock: Clock; log: Logger }) {
@@ -92,7 +94,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
     } catch (cause) {
       if (isAbortError(cause)) throw cause;
       const detail = cause instanceof AssessmentError ? undefined : excerptOf(String(cause), written);
-      // It may fail for days, so only the first failure is a warning.
+      // Secret storage may fail for days, so only the first of successive failures is a warning.
       log[this.#isFailing ? 'debug' : 'warn'](`Secret storage, ${subject}: ${detail ?? 'no answer'}`);
       this.#isFailing = true;
       throw new AssessmentError('secretStorage', { subject, detail }, { cause });

@@ -43,7 +43,7 @@ interface ClientOptions {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The client calls it before each attempt. If it throws, nothing is sent. */
+  /** The client calls it before each JSON request. If it throws, that request isn't sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
@@ -117,13 +117,13 @@ export class AssessmentClient {
     return reply.workflow_run_id;
   }
 
-  /** Asks once: the poll schedule repeats it. */
+  /** Doesn't retry: the poll schedule asks again. */
   describe(workflow: string, runId: string, options: CallOptions = {}): Promise<Description> {
     const operation = { request: runRequestSchema, reply: this.#descriptionSchema, policy: noRetry };
     return this.#call(`workflows/${workflow}/describe`, operation, { workflow_run_id: runId }, options);
   }
 
-  /** Asks once: the caller decides about each failure, and retries. */
+  /** Doesn't retry: the caller decides about each failure. */
   async cancel(workflow: string, runId: string, options: CallOptions = {}): Promise<void> {
     await this.#call(`workflows/${workflow}/cancel`, cancelRun, { workflow_run_id: runId }, options);
   }
@@ -216,7 +216,10 @@ export class AssessmentClient {
     });
   }
 
-  /** A failure's line has what the service's provider needs, without token and query. */
+  /**
+   * The log line of a failure has the facts that the service's provider needs, but no token or
+   * query.
+   */
   async #logged<T>(method: string, path: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();

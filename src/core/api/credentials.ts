@@ -7,8 +7,8 @@ export interface TokenSource {
   /** Undefined if a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
   /**
-   * Replaces a token after a 401. Throws `tokenCommand` if the command prints no token, or the
-   * rejected one (`sameToken`).
+   * Returns another token after a 401, or undefined if a user must sign in. Throws `tokenCommand`
+   * if the command fails, or prints the rejected token again (`sameToken`).
    */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
@@ -37,7 +37,10 @@ const faults = [
   ['characters', /[^\x21-\x7e]/],
 ] as const;
 
-/** Throws `badSetting` unless the trimmed text fits a header. `detail` names the fault. */
+/**
+ * Returns the trimmed token. Throws `badSetting` if it has one of the `faults`, which `detail`
+ * names.
+ */
 export function toToken(text: string): string {
   const token = text.trim();
   const [detail] = faults.find(([, pattern]) => pattern.test(token)) ?? [];
@@ -135,10 +138,14 @@ function exitDetail(error: unknown): string | undefined {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined;
 }
 
-/** Replaces the given secrets, the text after `Bearer`, and the query of URLs, in linear time. */
+/**
+ * Replaces the given secrets, the text after `Bearer`, and the query and fragment of URLs, in
+ * linear time.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
-  // One pass replaces all, the longest first, because a secret may begin with another one.
+  // One pass replaces all secrets, the longest first, because a secret may begin with another
+  // secret.
   const all = forms
     .sort((a, b) => b.length - a.length)
     .map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))

@@ -47,7 +47,10 @@ function secretsOf(url: URL): string[] {
   return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
-/** A web page is from another server: `intercepted`, unless the status already tells the cause. */
+/**
+ * A web page comes from a proxy or a network's sign-in, so the kind is `intercepted` unless the
+ * status decides.
+ */
 function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status < 300) return isPage ? 'intercepted' : 'badResponse';
   if (status < 400) return 'redirected';
@@ -65,7 +68,7 @@ function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status >= 500) return status === 511 && isPage ? 'intercepted' : 'serverError';
   if (sender === 'storage') return 'addressRefused';
   if (status === 401) return 'unauthorized';
-  if (status === 499) return 'timeout'; // Sent by a proxy that no longer waits for the service.
+  if (status === 499) return 'timeout'; // Proxies send 499 when they no longer wait for the service.
   if (isPage) return 'intercepted';
   switch (status) {
     case 403:
@@ -102,8 +105,8 @@ export function transportFailure(error: unknown, { origin }: URL, isReady: boole
 }
 
 /**
- * True if the service can't have acted. Proxies send 408 and 499 (`timeout`) after they have passed
- * a request on.
+ * True if the service can't have acted. A proxy may send 408, 499 (`timeout`), or a web page
+ * (`intercepted`) after it has passed a request on.
  */
 export function wasRefused({ kind, data: { status = 0, isUnsent } }: AssessmentError): boolean {
   if (isUnsent === true) return true;

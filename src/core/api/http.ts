@@ -11,8 +11,8 @@ import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 /** A longer reply to a call or an upload is a `badResponse`. */
 const maxReplyBytes = 1024 * 1024;
 /**
- * The total limit of a JSON call, as a multiple of its idle limit: the call delays every later poll
- * of its run.
+ * The total limit of a JSON call, as a multiple of its idle limit: a slow call delays every later
+ * poll of its run.
  */
 const maxIdleTimes = 4;
 /**
@@ -87,8 +87,8 @@ const azureBlobHost =
   /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn|cloudapi\.de)|storage\.azure\.net)\.?$/;
 
 /**
- * Sends a file without Authorization (docs/api.md, section 4.1). Uses `Expect`, because storage
- * that refuses a body closes the connection, and its response would often be lost. Throws
+ * Sends a file without Authorization (docs/api.md, section 5). Uses `Expect`, because storage that
+ * refuses a body closes the connection, and its response would often be lost. Throws
  * `lengthChanged` if the file has changed since it was hashed.
  */
 export async function putFile(
@@ -247,7 +247,7 @@ async function sendUnchanged(
   write: (chunk: Uint8Array) => Promise<void>,
   onSent: (bytes: number) => void,
 ): Promise<void> {
-  // Two buffers alternate: a stream took twice the processor time and ten times the memory.
+  // Two buffers alternate: a stream takes twice the processor time and ten times the memory.
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)] as const;
   const read = async (index: number): Promise<Buffer> => {
     const buffer = index % 2 === 0 ? buffers[0] : buffers[1];

@@ -29,8 +29,8 @@ const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
 
 /**
- * Decodes a body by its charset, or else as UTF-8. A compressed body, which no request asks for,
- * becomes the name of its encoding.
+ * Decodes a body by its charset, or else as UTF-8. A compressed body, which no request asks for, is
+ * replaced by a line that names its encoding.
  */
 export function bodyText(body: Buffer, headers: http.IncomingHttpHeaders): string {
   const encoding = compression.exec(headers['content-encoding'] ?? '')?.[1]?.toLowerCase();
@@ -100,8 +100,8 @@ export function excerptOf(value: unknown, secrets: readonly string[] = []): stri
 }
 
 /**
- * Redacts a JSON value from the service. A value that is too long, or nested too deeply, becomes an
- * excerpt.
+ * Redacts a JSON value from the service. Returns an excerpt if the value is too long or nested too
+ * deeply, or isn't JSON any more after redaction.
  */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
@@ -121,7 +121,9 @@ function toJson(value: unknown): string {
   }
 }
 
-/** Drops the end if half a secret may be there. */
+/**
+ * Returns the redacted start of a text on one line. Drops its end if half a secret may be there.
+ */
 function startOf(text: string, secrets: readonly string[]): string {
   const start = redact(text.slice(0, maxReadLength), secrets);
   // An encoded character takes up to nine characters.

@@ -10,14 +10,14 @@ export interface RetryPolicy {
 
 export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
-/** A duplicate of such a call only takes storage. */
+/** A duplicate of the call only reserves storage. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
 export const noRetry: RetryPolicy = { attempts: 1, mayRetry: () => false };
 
 const firstDelayMs = 1_000;
 const maxDelayMs = 15_000;
-/** A user waits for these calls, so a longer `Retry-After` is left to the caller. */
+/** A user may wait for the call, so a longer `Retry-After` is left to the caller. */
 const maxWaitMs = 120_000;
 
 export async function withRetry<T>(

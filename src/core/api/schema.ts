@@ -42,8 +42,8 @@ const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: 
 
 /**
  * The response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent
- * until EXITED, and dropped if they can't be read, as is a single artifact. Unknown values are
- * shortened and redacted.
+ * until EXITED. A part of them that can't be read becomes undefined. Unknown values are shortened
+ * and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (word: string): string => (known.has(word) ? word : excerptOf(word, secrets()));

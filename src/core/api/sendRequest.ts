@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AssessmentError } from '../errors.ts';
 import { transportFailure } from './failure.ts';
 
-/** The buffer of a chunk is free once its `write` resolves. */
+/** The buffer of a chunk may be reused once its `write` resolves. */
 type WriteBody = (write: (chunk: Uint8Array) => Promise<void>) => Promise<void>;
 
 /** A server that ignores `Expect` gets the body after this time. */
@@ -45,11 +45,14 @@ class Exchange {
   readonly #request: OutgoingRequest;
   readonly #outgoing: http.ClientRequest;
   readonly #stop = new AbortController();
-  /** Its reason is thrown, because a response reports a stop from here as a reset connection. */
+  /**
+   * Aborts if this class stops the request, or the caller aborts it. The reason is thrown, because
+   * the response itself only reports a reset connection.
+   */
   readonly #ended: AbortSignal;
   /**
-   * Rejects as soon as `#ended` aborts: a request without a socket reports its end only once it
-   * gets one.
+   * Rejects as soon as `#ended` aborts: a destroyed request reports its end only once it has a
+   * socket.
    */
   readonly #untilEnded: Promise<never>;
   /** True once the request may leave: through a proxy's tunnel, and after the TLS handshake. */
@@ -184,7 +187,7 @@ class Exchange {
     const written = new Promise<void>((resolve, reject) => {
       this.#outgoing.write(chunk, (error) => (error ? reject(error) : resolve()));
     });
-    // A request that never gets a connection never writes.
+    // Without a connection, `written` never settles.
     await Promise.race([written, this.#untilEnded]);
     this.#silence?.refresh();
   }

@@ -62,8 +62,8 @@ export function missingFeatures(choice: Choice, features: readonly Feature[]): s
 }
 
 /**
- * Returns undefined for all pairs without priorities (docs/api.md, section 2.7, rule 3). Throws
- * `badPairs` with a `PairsFault`.
+ * Returns undefined if all pairs are chosen without priorities (docs/api.md, section 2.7, rule 3).
+ * Throws `badPairs` with a `PairsFault`.
  */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);

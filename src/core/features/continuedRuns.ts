@@ -14,17 +14,20 @@ export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoCo
   });
 }
 
-/** Such a run can be continued (docs/api.md, section 2.5). */
+/** A run that stopped at its credit limit can be continued (docs/api.md, section 2.7, rule 1). */
 export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/** The run's findings include those of its predecessor (docs/api.md, section 2.7). */
+/**
+ * True if the run continues the assessment of another run, whose tested pairs it carries over
+ * (docs/api.md, section 2.7, rule 4).
+ */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }
 
-/** Returns the service's ID of the run that is continued: both are one assessment. */
+/** Returns the service's ID of the run whose assessment this run continues. */
 export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment'
@@ -32,7 +35,10 @@ export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefine
     : undefined;
 }
 
-/** Also returns the ID of a run whose features are assessed or crawled further. */
+/**
+ * Returns the service's ID of the run whose assessment this run continues, or whose features it
+ * assesses or crawls further.
+ */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
   if (resume === undefined) return undefined;

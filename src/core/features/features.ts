@@ -52,8 +52,8 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
 }
 
 /**
- * Accepts a list (docs/api.md, section 2.4), or an object with it. Throws `badFeatures` if there is
- * no list, or if none of its entries can be read. An empty list is valid.
+ * Accepts a list (docs/api.md, section 2.4), or an object with the list as `features`. Throws
+ * `badFeatures` if there is no list, or if none of its entries can be read. An empty list is valid.
  */
 export function toFeatures(value: unknown): FeatureList {
   const entries: unknown = isObject(value) ? value['features'] : value;

@@ -6,7 +6,11 @@ import { type ArtifactReader, maxFeatures, readArtifact } from './features.ts';
 
 export type Perspective = (typeof perspectives)[number];
 
-/** The service says `completed`, `skipped`, or neither (docs/api.md, section 2.4). */
+/**
+ * The service lists a pair as completed, as skipped, or not at all (docs/api.md, section 2.4).
+ * `unknown` means that the lists are missing or can't be fully read, so the pair may have been
+ * tested.
+ */
 export const pairStates = ['tested', 'notApplicable', 'notTested', 'unknown'] as const;
 export type PairState = (typeof pairStates)[number];
 
@@ -42,7 +46,7 @@ export async function readScanProgress(
   }
 }
 
-/** A pair in both lists was tested (docs/api.md, section 2.4). */
+/** Reads the lists of docs/api.md, section 2.4. A pair in both lists counts as tested. */
 export function listProgress(value: unknown): ListedProgress {
   const { completed, skipped } = isObject(value) ? value : {};
   if (!Array.isArray(completed) && !Array.isArray(skipped))

@@ -49,7 +49,7 @@ interface SavedReport {
   readonly style: string;
 }
 
-/** Returns undefined if the body is not inert. */
+/** Returns undefined if `toInertHtml` refuses the body. */
 export function toSavedHtml({ title, language, body, style }: SavedReport): string | undefined {
   const inert = toInertHtml(body);
   if (inert === undefined) return undefined;
@@ -131,7 +131,7 @@ const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
  * Rebuilds serialized HTML with only the allowed attributes. Returns undefined if it has anything
- * but text and allowed elements. The view's sanitizer comes before, but the view is not trusted.
+ * but text and allowed elements. The webview has already sanitized the HTML, but it isn't trusted.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];

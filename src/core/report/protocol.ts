@@ -31,7 +31,7 @@ const trend = z.strictObject({
     z.strictObject({
       label: text,
       notes: z.array(text),
-      /** There is one for each heading between the first and the last. */
+      /** There is one for each heading except the first. */
       counts: z.array(text),
       segments: z.array(
         z.strictObject({
@@ -79,7 +79,10 @@ const reportContent = z.strictObject({
   ),
   /** The newest run comes first. */
   trend: z.optional(trend),
-  /** `openLocation` returns the `index`. `label` is a unique `path:line`, as in the report. */
+  /**
+   * `label` is unique. Texts contain it as a `path:line` or as a link. `openLocation` sends
+   * `index`.
+   */
   locations: z.array(z.strictObject({ index: count, label: text })),
   language: text,
 });

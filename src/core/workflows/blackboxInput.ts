@@ -44,13 +44,13 @@ function areLoginsUnique(items: readonly unknown[]): boolean {
   return new Set(logins).size === logins.length;
 }
 
-/** docs/api.md, sections 2.7 and 2.8. */
+/** docs/api.md, section 8. */
 export const creditLimits = { minScan: 10, minCrawl: 5, max: 100_000 };
 
 export const scanLimitSchema = z.int().check(z.minimum(creditLimits.minScan), z.maximum(creditLimits.max));
 export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), z.maximum(creditLimits.max));
 
-/** The unit is UTF-16 code units (docs/api.md, section 2.6). */
+/** The limit is in UTF-16 code units (docs/api.md, section 8). */
 export const maxPasswordLength = 5000;
 
 /** docs/api.md, section 2.7. */
@@ -80,7 +80,7 @@ function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject,
     credentials: z.optional(
       z
         .array(login)
-        // This is stricter than the API, since a saved password belongs to one login.
+        // Unique logins are stricter than the API: a saved password belongs to one login.
         .check(z.minLength(1), z.maxLength(100), z.refine(areLoginsUnique), z.meta({ uniqueItems: true })),
     ),
     additional_instructions: z.optional(instructionsSchema),

@@ -39,8 +39,8 @@ const indexEntrySchema = z.object({
     preferences: textsSchema,
   }),
   /**
-   * The approvals, the latest first, one for each workflow and target file: the same request can
-   * come from several.
+   * The latest approval of each workflow and target file, the latest of all first. The same request
+   * can come from several files.
    */
   uses: z.array(
     z.object({
@@ -63,8 +63,8 @@ export type SavedLogin = IndexEntry & { readonly key: string };
 export type EnteredPasswords = Map<string, string>;
 
 /**
- * A login's password from another request, the latest of the same target file. If only other files
- * have one, its value isn't returned.
+ * A login's password from another request with the same target file. If only requests with other
+ * files have a password, its value isn't returned.
  */
 export type EarlierPassword =
   | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
@@ -75,9 +75,9 @@ const prefix = 'password:';
 const valuePrefix = '=';
 
 /**
- * Passwords of the applications under test, in the secret storage. Each is for one request to one
- * service: if targets, exclusions, instructions, or preferences change, the password isn't found.
- * An index without passwords lists the logins.
+ * Saves passwords of applications under test in the secret storage. A password belongs to one
+ * request to one organization of a service. If targets, exclusions, instructions, or preferences
+ * change, the password isn't found. An index without passwords lists the logins.
  */
 export class PasswordStore {
   readonly #secrets: SecretStore;
@@ -89,7 +89,8 @@ export class PasswordStore {
   }
 
   /**
-   * Passwords are in the order of the request's credentials. Undefined for one that isn't saved.
+   * Returns passwords in the order of the request's credentials. A password that isn't saved is
+   * undefined.
    */
   async get(request: SentInput): Promise<(string | undefined)[]> {
     const { keyOf } = toIndexEntry(request);
@@ -102,8 +103,8 @@ export class PasswordStore {
   }
 
   /**
-   * Passwords are in the order of the request's credentials. Throws `noPassword` if one isn't
-   * saved.
+   * Returns passwords in the order of the request's credentials. Throws `noPassword` if any of them
+   * isn't saved.
    */
   async require(request: SentInput): Promise<readonly string[]> {
     const passwords = await this.saved(request);
@@ -196,9 +197,7 @@ export class PasswordStore {
     await this.#index.update(key, undefined);
   }
 
-  /**
-   * Undefined without an entry that can be read. The next start with its password writes a new one.
-   */
+  /** Undefined if there is no readable entry. The next start with the login writes a new entry. */
   #entryOf(key: string): IndexEntry | undefined {
     return indexEntrySchema.safeParse(this.#index.get(key)).data;
   }

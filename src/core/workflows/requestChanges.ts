@@ -50,8 +50,8 @@ export function sentPartsOf(request: {
 }
 
 /**
- * Returns only parts that differ. Instructions for a crawl count only if `isCrawl`, since nothing
- * else sends them.
+ * Returns only parts that differ. Instructions for a crawl count only if `isCrawl`, since only a
+ * crawl sends them.
  */
 export function changesBetween<Part extends SentPart>(
   before: Readonly<Record<Part, readonly string[]>>,
@@ -115,7 +115,10 @@ function editedLines(before: string, after: string): ChangedLine[] {
   return [toLine('+', after), toLine('−', before)];
 }
 
-/** Lengths of the common prefix and suffix, which don't overlap and split no surrogate pair. */
+/**
+ * Returns the lengths of the common prefix and suffix, which don't overlap and split no surrogate
+ * pair.
+ */
 function commonEnds(a: string, b: string): readonly [start: number, end: number] {
   const shorter = Math.min(a.length, b.length);
   let start = 0;

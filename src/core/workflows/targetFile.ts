@@ -17,8 +17,8 @@ function optional<Schema extends z.ZodMiniType>(schema: Schema, description: str
 }
 
 /**
- * Member names are the API's (docs/api.md, sections 2.6 to 2.8). The editor shows the descriptions
- * in hovers.
+ * Member names except `$schema`, `crawl`, and `assessment` are the API's (docs/api.md, sections 2.6
+ * to 2.8). The editor shows the descriptions in hovers.
  */
 export const targetFileSchema = z.strictObject({
   $schema: optional(z.string(), 'URL of a JSON schema. It is never sent.'),
@@ -89,7 +89,10 @@ export interface TargetProblem {
   readonly counted?: 'items' | 'characters' | 'credits';
 }
 
-/** A valid file is smaller, even if all its characters are escaped. */
+/**
+ * Members at all their bounds (docs/api.md, section 8) take less than 3 MB, unless characters are
+ * escaped.
+ */
 const maxBytes = 8_000_000;
 /**
  * Limits characters outside strings, which take most of the time. A valid file has some 10,000,
@@ -120,7 +123,7 @@ export function readTargetFile(
   if (read.success && repeated.length === 0 && !isCut) return { file: read.data };
   const broken = read.success ? [] : read.error.issues.flatMap((issue) => toProblems(issue, root));
   const problems = [...repeated, ...broken];
-  // A missing member may follow the cut.
+  // A missing member or item may follow the cut.
   const certain = isCut ? problems.filter(({ kind }) => kind !== 'missing' && kind !== 'atLeast') : problems;
   const sorted = certain.sort((a, b) => a.offset - b.offset);
   const uncheckedFrom = sorted[maxProblems]?.offset ?? (isCut ? end : undefined);
@@ -143,7 +146,8 @@ function toTree(text: string): {
 }
 
 /**
- * Finds where a text ends or exceeds the limits, and the brackets that close what is open there.
+ * Finds where the text ends or first exceeds the limits. In the second case, `closing` has the
+ * brackets that complete the text before that point.
  */
 function endOfReading(text: string): { readonly end: number; readonly closing: string } {
   const closing: string[] = [];

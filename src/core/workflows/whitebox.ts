@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { archiveTypeSchema, identifierSchema, languageSchema, notificationSchema } from '../api/schema.ts';
 import { withNotification, type Workflow } from './workflow.ts';
 
-/** Analyses uploaded source code (docs/api.md, section 2.9). */
+/** Analyzes uploaded source code (docs/api.md, section 2.9). */
 export const whitebox: Workflow = {
   id: 'whitebox-assessment',
   request: z.strictObject({

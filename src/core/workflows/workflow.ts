@@ -30,9 +30,9 @@ export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther'
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
 /**
- * A workflow's differences from the others. Each is in its own file, and `workflows` lists them.
- * `targetFile` parses the target file of the two blackbox workflows, whose values are those of the
- * request (`blackboxInput`).
+ * The differences between workflows. Each workflow has its own file, and `workflows` lists them.
+ * `targetFile` parses the target file of the two blackbox workflows, and `blackboxInput` has the
+ * schemas that the file and the requests share.
  */
 export interface Workflow {
   readonly id: WorkflowId;
