@@ -8,8 +8,8 @@ import { createVSIX } from '@vscode/vsce';
 const projectRoot = path.resolve(import.meta.dirname, '../..');
 
 /**
- * The VSIX is made of these files, which `.vscodeignore`, which excludes everything, takes back in.
- * They are looked up one by one, because vsce would look at everything there is under the project's
+ * The VSIX consists of these files: `.vscodeignore` excludes everything, and then includes them
+ * again. They are looked up one by one, because vsce would look at everything in the project's
  * folder.
  */
 export async function packedFiles(root = projectRoot): Promise<readonly string[]> {
