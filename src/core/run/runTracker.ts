@@ -25,7 +25,7 @@ export interface StartOptions {
 export class RunTracker implements Disposable {
   readonly #deps: RunDeps;
   readonly #window: DrivingWindow;
-  /** Fires once, in one window, when a run has ended or waits for a user. */
+  /** Fires when a run has ended or waits for a user: usually once, in one window (`announce`). */
   readonly onDidEnd: Event<Run>;
   readonly onDidFailToSave: Event<NotSaved>;
   readonly #notSaved: Emitter<NotSaved>;
@@ -39,7 +39,10 @@ export class RunTracker implements Disposable {
     this.onDidFailToSave = this.#notSaved.event;
   }
 
-  /** The time is in ms. Undefined if another window drives the run. */
+  /**
+   * Returns the wall-clock time in ms. Undefined if this window doesn't drive the run or plans no
+   * check.
+   */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -106,8 +109,8 @@ export class RunTracker implements Disposable {
     try {
       const run = await start();
       await lease.renew().catch(() => undefined);
-      // The run may be another one, in its own folder, or the lease may be lost. Then the drive
-      // takes a new lease.
+      // The start may have saved another run, in its own folder, or the lease may be lost. Then the
+      // drive takes a new lease.
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);
@@ -119,7 +122,7 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Throws if the service doesn't know the run. */
+  /** Throws if the service can't describe the run. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -135,13 +138,16 @@ export class RunTracker implements Disposable {
     return store.get(tracked.id) ?? tracked;
   }
 
-  /** The ID is the same in all windows, unless a run with this run ID is no longer watched here. */
+  /**
+   * The ID is the same in all windows, unless a listed run has it already: for example, one that
+   * ended without an exit.
+   */
   #idFor({ baseUrl, organizationId, runId }: RunNote): string {
     const id = hash('sha256', JSON.stringify([baseUrl, organizationId, runId]), 'hex').slice(0, 32);
     return this.#deps.store.has(id) ? this.#deps.store.newId() : id;
   }
 
-  /** The run stays `cancelling` until the service reports EXITED. */
+  /** Once the request is accepted, the run is `cancelling` until a poll finds that it has ended. */
   async cancel(id: string): Promise<void> {
     const run = this.#require(id);
     if (run.state !== 'running') return;
@@ -151,8 +157,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Throws `busyElsewhere` while the start request is sent again, and `runIdTaken` if another run
-   * has the ID.
+   * Throws `busyElsewhere` if the run is no longer `unknown`, and `runIdTaken` if another run has
+   * the ID.
    */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
@@ -163,7 +169,8 @@ export class RunTracker implements Disposable {
     if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
       throw new AssessmentError('runIdTaken');
     const intendedAt = run.state === 'unknown' ? run.intendedAt : undefined;
-    // This is refused while the start request is sent again: that run must be watched.
+    // A resend changes `intendedAt`, so this event then has no effect: the run of the resend must
+    // be watched.
     const given =
       intendedAt === undefined
         ? undefined
@@ -192,7 +199,7 @@ export class RunTracker implements Disposable {
     if (run !== undefined) await this.#window.driveOn(id);
   }
 
-  /** Throws `changedMeanwhile` for a run that responds again, or has ended. */
+  /** Throws `changedMeanwhile` if the run has ended or can be checked again. */
   async stopWatching(id: string): Promise<void> {
     const { store, clock, log } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'unwatched', at: clock.now() });
@@ -229,10 +236,10 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Removes a run and its files, and first its uploads if the setting says so. If the uploads can't
-   * be removed, keeps the run and returns the service's failure, unless the user `leavesSource`.
-   * Throws failures of the disk, and `changedMeanwhile` for a run that is live or being dispatched:
-   * it may have been paid for.
+   * Removes the uploads of a run (`uploadsToRemove`), and then the run and its files. If an upload
+   * can't be removed, keeps the run and returns the failure. With `leavesSource`, the uploads stay
+   * on the service. Throws failures of the disk, and `changedMeanwhile` for a run that is live or
+   * being dispatched, because it may spend credits.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;
@@ -281,7 +288,10 @@ export class RunTracker implements Disposable {
   }
 }
 
-/** False for a local run that ended without an exit: tracked again, it may have results. */
+/**
+ * False for a local run that ended without an exit, because it may have results when it is tracked
+ * again.
+ */
 function isRunOfNote(run: Run, note: Pick<RunNote, 'baseUrl' | 'organizationId' | 'runId'>): boolean {
   const mayHaveResults = isFinal(run) && !('exit' in run && run.exit !== undefined);
   return (

@@ -9,9 +9,9 @@ import { circumstances, type RunDeps, type StepDeps } from '../steps/step.ts';
 import { Delays, type Waker } from '../state/delays.ts';
 
 /**
- * Drives a run while this window holds its lease: asks `next`, performs the step whose delay is
- * over, saves its event, and asks again. It ends when the run needs nothing, is gone, or is
- * stopped.
+ * Drives a run while this window holds its lease: asks `next`, performs the first step whose delay
+ * is over, saves its event, and asks again. The drive ends when the run needs nothing or is gone,
+ * or when the drive is stopped.
  */
 export class Drive {
   readonly id: string;
@@ -39,7 +39,10 @@ export class Drive {
     this.ended = this.#drive();
   }
 
-  /** A poll doesn't count, since it is never long. */
+  /**
+   * A poll doesn't count, because it is one call that ends within minutes: a user's check waits for
+   * it.
+   */
   get isBusy(): boolean {
     return this.#underWay !== undefined && this.#underWay !== 'poll';
   }

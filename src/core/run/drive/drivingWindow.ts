@@ -85,8 +85,8 @@ export class DrivingWindow {
   }
 
   /**
-   * Wakes this window's drives of these runs. Every window gets the event, so all drives are
-   * reached.
+   * Wakes this window's drives of runs that use the token. Every window sees the change of the
+   * token, so all drives are woken.
    */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
@@ -218,7 +218,7 @@ export class DrivingWindow {
 
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
-    // Without a lease that can be written, runs are shown as last saved.
+    // If leases can't be written, no run is taken over, and runs are shown as last saved.
     if (this.#deps.store.problem !== undefined || this.#isWorkbenchGone) return [];
     const isTaken = (id: string): boolean => this.#drives.has(id) || this.#taking.has(id);
     const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#needsWork(run));

@@ -28,8 +28,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
   /**
-   * `exit` is present once the response says in full how the run ended. `withoutOutcomeMs` tells
-   * for how long it has said EXITED without that.
+   * `exit` is present once the response says in full how the run ended. Until then,
+   * `withoutOutcomeMs` is the time since the drive first saw EXITED.
    */
   | {
       readonly type: 'answered';
@@ -61,19 +61,19 @@ export type RunEvent = { readonly at: number } & (
 
 export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-/** After EXITED without an outcome for so long, no outcome is expected. */
+/** If EXITED lasts this long without an outcome, no outcome is expected. */
 const maxWithoutOutcomeMs = 30 * 60 * 1000;
 
 /**
- * Returns the next state of a run, or the same object if the event doesn't belong to the state.
- * Events about removals, notices, records, names, and a user's answers apply in every state.
+ * Returns the next state of a run. If the event has no effect in the current state, returns the
+ * same object, so that nothing is written.
  */
 export function advance(run: Run, event: RunEvent): Run {
-  // A response to another intent isn't about this one: `startRun` saves what that intent started as
-  // another run.
+  // A response to another intent doesn't change this run. If that intent started a run, `startRun`
+  // saves it separately.
   if ('intendedAt' in event && !('intendedAt' in run && run.intendedAt === event.intendedAt)) return run;
-  // Retention counts from these times, so none may be before the run's creation, even if the clock
-  // was set back.
+  // Retention counts from `at`, which must not be before the run's creation, even if the clock was
+  // set back.
   const at = Math.max(event.at, run.createdAt);
   switch (event.type) {
     case 'reserved':
@@ -150,7 +150,9 @@ function dispatched(run: Run, { runId, intendedAt }: EventOf<'dispatched'>): Run
   return { ...shared(run), noticeDue: false, runId, state: 'running', dispatchedAt: intendedAt };
 }
 
-/** An earlier lost dispatch may have been accepted. */
+/**
+ * A stopped resend makes the run `unknown` again, because the lost dispatch may have been accepted.
+ */
 function dispatchStopped(run: RunIn<'dispatching'>, { by }: EventOf<'dispatchStopped'>, at: number): Run {
   if (run.resendOf !== undefined) return { ...shared(run), state: 'unknown', ...run.resendOf };
   return by === 'user' ? toCancelled(run, at) : toFailed(run, { kind: 'interrupted' }, at);
@@ -166,7 +168,7 @@ function takenOver(run: Run, at: number): Run {
   return run.state === 'preparing' ? toFailed(run, { kind: 'interrupted' }, at) : run;
 }
 
-/** Once the service may have the run, no failure on this side ends it. */
+/** Never ends a run that the service may have accepted. */
 function failed(run: Run, failure: Failure, at: number): Run {
   if (run.state === 'dispatching' && run.resendOf !== undefined)
     return { ...shared(run), state: 'unknown', ...run.resendOf, refusal: failure, noticeDue: true };
@@ -222,7 +224,8 @@ function unwatched(run: LiveRun, at: number): Run {
 }
 
 /**
- * A refusal undoes only the cancellation that it answers: an earlier one may have been accepted.
+ * A refusal undoes only the cancellation that it answers: an earlier cancellation may have been
+ * accepted.
  */
 function cancelSent(run: Run, { sentAt, answer, at }: EventOf<'cancelSent'>): Run {
   if (run.state === 'collecting' && answer === 'refused' && run.cancelAskedAt === sentAt)

@@ -9,16 +9,21 @@ import { lacksToken } from './trouble.ts';
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
-/** With 10 %, a run could be polled more than 240 times in its first day. */
+/**
+ * A run may be polled at most 240 times in its first day. With 10 %, it could be polled more often.
+ */
 const maxJitter = 0.08;
 /**
  * The shortest wait after EXITED without an outcome. Five of these waits make the 30 minutes after
  * which the run ends without a result.
  */
 const minOutcomePollMs = 6 * 60_000;
-/** An early poll comes at least this long after the last one, unless a user asks for it. */
+/** A poll that `clock` or `focus` causes comes at least this long after the last check. */
 const minGapMs = 60_000;
-/** The waits after a refused token. They end, because a gateway may refuse a good token. */
+/**
+ * The waits while the token is refused or missing. A refused token is tried again, because a
+ * gateway may refuse a good one.
+ */
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
 /** A cause that ends a delay. `clock` means that the clocks jumped. */
@@ -27,8 +32,8 @@ export type Waker = 'user' | 'clock' | 'focus' | 'token';
 type Step = Next['step'];
 
 /**
- * How long a drive waits before each step. Delays are this window's, by its monotonic clock; the
- * journal has facts only.
+ * Decides how long a drive waits before each step. Delays are only in this window's memory, by its
+ * monotonic clock. The journal has only facts.
  */
 export class Delays {
   readonly #clock: Clock;
@@ -41,7 +46,10 @@ export class Delays {
   #checked = { wall: -Infinity, monotonic: -Infinity };
   /** Never decreases. Otherwise a clock that is set back would cause very frequent polls. */
   #intervalMs = 0;
-  /** True while the journal, too, says that the token doesn't work. */
+  /**
+   * Whether the journal, at the last `isOver`, said that the token doesn't work. Once the journal
+   * no longer says so, another window has polled the run, and the step's delay ends.
+   */
   #isRefused = false;
   #tokens = 0;
   /**
@@ -81,8 +89,9 @@ export class Delays {
   }
 
   /**
-   * Ends the delays of polls and downloads. `focus` and `token` do so only if the last one failed.
-   * `user` ends the delays of all steps.
+   * Ends the delays of polls and downloads. `user` ends the delays of all steps. `focus` and
+   * `token` end a delay only after a failure. `clock` and `focus` leave a gap after the last check,
+   * and don't end the wait for a token.
    */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
@@ -90,7 +99,8 @@ export class Delays {
     const isAutomatic = waker === 'focus' || waker === 'clock';
     if (isAutomatic && trouble !== undefined && lacksToken(trouble)) return;
     if (waker === 'token') this.#tokens += 1;
-    // A token command may print another token each time, so each of these polls waits longer.
+    // A token command may print another token each time, so the poll after each further token waits
+    // longer.
     const gaps = waker === 'token' ? Math.min(this.#tokens - 1, 15) : isAutomatic ? 1 : 0;
     const at = this.#clock.monotonic() + Math.max(0, gaps * minGapMs - this.#sinceCheckMs());
     for (const [step, dueAt] of this.#dueAt)
@@ -107,7 +117,8 @@ export class Delays {
     this.#noteCheck();
     if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
     const now = this.#clock.monotonic();
-    // The clock may have been ahead at the dispatch.
+    // The wall clock may have been ahead at the dispatch, so the age is at least the time in this
+    // drive.
     const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
     this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
     this.#dueAt.set(step, now + Math.max(this.#intervalMs, event.status === 'EXITED' ? minOutcomePollMs : 0));

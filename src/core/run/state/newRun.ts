@@ -39,14 +39,12 @@ export const noteSchema = z.object({
   language: languageSchema,
   runId: identifierSchema,
   dispatchedAt: z.optional(z.number()),
-  /**
-   * The local ID and the intent of a run that was started here: its journal may lack the run ID.
-   */
+  /** The local ID. Absent while a user tracks a run by its ID. */
   id: z.optional(idSchema),
   intendedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Enough to track an accepted run if its folder is lost. Contains no secret. */
+/** Has what is needed to track an accepted run if its folder is lost. Contains no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
 export function newRun(

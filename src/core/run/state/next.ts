@@ -4,7 +4,7 @@ import type { Run, RunIn } from './run.ts';
 
 export interface Circumstances {
   readonly now: number;
-  /** The ID is in the note of a run that was accepted while its journal could not be written. */
+  /** The run ID from a note: the start request was accepted, but the journal doesn't say so yet. */
   readonly notedRunId: string | undefined;
   readonly deletesSource: boolean;
 }

@@ -5,8 +5,8 @@ import { lastGoodAnswerAt } from './trouble.ts';
 export const maxArchiveAgeMs = 7 * dayMs;
 
 /**
- * Returns the wall-clock time (ms) 30 days after the run was last seen running. Undefined without
- * results.
+ * Returns the wall-clock time (ms) 30 days after the run was last seen running. Undefined for a run
+ * that isn't running and has no exit.
  */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
@@ -15,7 +15,10 @@ export function resultsKeptUntil(run: Run): number | undefined {
     : undefined;
 }
 
-/** A run that may have files on the service is kept until the service has removed them itself. */
+/**
+ * A run that may have files on the service is kept until the service is expected to have removed
+ * them.
+ */
 export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;
   const hasUploads = run.targets.some(
@@ -39,8 +42,8 @@ export function hasOldArchives(run: Run, now: number): boolean {
 
 /**
  * Returns the files that an ended run may have on the service. Without `deletesSource`, these are
- * only files of runs that never got a run ID and can't be running. After the retention period, the
- * service has removed all files itself.
+ * only files of runs that never got a run ID and can't be running. After `retentionMs`, the service
+ * is expected to have removed all files itself.
  */
 export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];

@@ -23,8 +23,8 @@ export type Failure = z.infer<typeof failureSchema>;
 
 export const dayMs = 24 * 60 * 60 * 1000;
 /**
- * The service keeps results, and files that nobody removes, at least this long (docs/api.md,
- * section 8).
+ * The service keeps results at least this long (docs/api.md, section 8). How long it keeps uploaded
+ * files isn't documented: the code expects the same period.
  */
 export const retentionMs = 30 * dayMs;
 
@@ -49,10 +49,10 @@ const uploadSchema = looseObject({
   fileId: identifierSchema,
   state: z.enum(['reserved', 'confirmed', 'cancelled', 'deleted']),
   at: time,
-  /** The host that received the file, if it isn't the service's. */
+  /** The host of the upload URL, if it isn't the service's. */
   host: z.optional(z.string()),
 });
-/** `cancelled` and `deleted` mean that the service has confirmed the file's removal. */
+/** `cancelled` and `deleted` mean that the service has removed the file or doesn't know it. */
 export type UploadState = z.infer<typeof uploadSchema>['state'];
 
 const targetSchema = looseObject({
@@ -63,7 +63,7 @@ const targetSchema = looseObject({
   coverage: z.optional(coverageSchema),
   upload: z.optional(uploadSchema),
 });
-/** For a blackbox run, the name lists the hosts. */
+/** For a blackbox run that was started here, the name lists its first hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
 const exitSchema = looseObject({
@@ -103,12 +103,12 @@ const base = looseObject({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
-  /** Has no passwords. Absent for a whitebox run, and for a run that was started elsewhere. */
+  /** Has no passwords. Absent for a whitebox run, and for a run that was tracked by its ID. */
   input: z.optional(applicationInputSchema),
   /** The name of the code finding that this run is to confirm. It is never sent to the service. */
   confirms: z.optional(z.string()),
   continuesOnePair: z.optional(z.boolean()),
-  /** Whether the run found the finding that it `confirms`, as a user answered. */
+  /** A user's answer to whether the run found the finding that it `confirms`. */
   isSame: z.optional(z.boolean()),
   targetFile: z.optional(z.string()),
   targets: z.array(targetSchema),
@@ -119,13 +119,16 @@ const base = looseObject({
   /** A user's name for the run, or at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /** True while the findings must still be computed from the archives. */
+  /**
+   * True while the findings of an ended run still have to be computed. The run's archives are kept
+   * for that.
+   */
   lacksRecord: z.optional(z.boolean()),
-  /** The end of the last `Retry-After`, before which no request is sent for this run. */
+  /** The end of the last `Retry-After`. Until then, the drive sends no request for this run. */
   retryAt: z.optional(time),
 });
 
-/** A dispatch that may have been accepted, and the reason why its response is missing. */
+/** A dispatch that may have been accepted, and the reason why its outcome is unknown. */
 const lostDispatchSchema = looseObject({ intendedAt: time, reason: failureSchema });
 
 const watched = {
@@ -150,7 +153,7 @@ const ended = {
 };
 
 export const runSchema = z.discriminatedUnion('state', [
-  // Its files, if it has any, are being uploaded and confirmed.
+  // The run's files, if any, are being uploaded and confirmed.
   z.extend(base, { state: z.literal('preparing') }),
   z.extend(base, {
     state: z.literal('dispatching'),
@@ -206,8 +209,8 @@ export const runSchema = z.discriminatedUnion('state', [
     failure: failureSchema,
     ...maybeAccepted,
   }),
-  // These results are from a file. Base URL and organization are empty, and nothing is on a
-  // service.
+  // The results were imported from a file. Base URL and organization are empty, because no service
+  // is asked about the run.
   z.extend(base, {
     state: z.literal('imported'),
     endedAt: time,
@@ -244,8 +247,8 @@ export function runIdOf(run: Run): string | undefined {
 }
 
 /**
- * The role is the member of the service's output that refers to the artifact, or else its name
- * (docs/api.md, section 2.5).
+ * The role is the name of the output's member that refers to the artifact (docs/api.md, section
+ * 2.5). Without `role`, it is the artifact's name.
  */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
@@ -285,12 +288,17 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
-/** True for a run that failed before its dispatch was accepted: a retry isn't paid for twice. */
+/**
+ * True for a run that failed before its dispatch was accepted: a retry doesn't spend credits twice.
+ */
 export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
-/** False for a run that was tracked by its ID, or imported. */
+/**
+ * False for a run that was tracked by its ID, was imported, or never got as far as its start
+ * request.
+ */
 export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }
@@ -313,7 +321,7 @@ const keysOfOneState = new Set(
   runSchema.def.options.flatMap(({ shape }) => Object.keys(shape)).filter((key) => !(key in base.shape)),
 );
 
-/** Keeps the members that all states have, and unknown ones of a later version. */
+/** Keeps the members that all states have, and members that only a later version knows. */
 export function shared(run: Run): z.infer<typeof base> {
   const entries = Object.entries(run).filter(
     ([key, value]) => !keysOfOneState.has(key) && value !== undefined,
