@@ -94,7 +94,6 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   if (vscode.workspace.isTrusted) start();
   return vscode.Disposable.from(
     vscode.workspace.onDidGrantWorkspaceTrust(start),
-    // A window without runs has no heartbeat, so it would not notice the runs of a closed window.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused && vscode.workspace.isTrusted) inBackground(tracker.focused(), log);
     }),

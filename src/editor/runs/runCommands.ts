@@ -95,7 +95,7 @@ export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<v
     stop,
   );
   if (choice === again) {
-    // A password may have been deleted since.
+    // A password may have been deleted since the first start request.
     const entered: EnteredPasswords = new Map();
     const outcome = await askForPasswords(run, entered, deps);
     if (outcome === 'readingChanges' && (await isReopened(outcome))) return resend(deps, run);

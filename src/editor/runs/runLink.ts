@@ -94,7 +94,7 @@ export function readPasted(text: string): RunReference | undefined {
   }
 }
 
-/** Only this machine knows the local ID. */
+/** Prefers the service's ID, because only this machine knows the local ID. */
 function referredId(run: Run): string {
   return runIdOf(run) ?? run.id;
 }

@@ -65,7 +65,10 @@ export async function giveRunId(
   if (reference !== undefined) await withViewProgress(() => tracker.giveRunId(run.id, reference.run));
 }
 
-/** If one run had two entries, the end of the first could delete the source of the second. */
+/**
+ * Asks whether the ID belongs to an unconfirmed start. If one run had two entries, the end of one
+ * entry could delete the source that the other still needs.
+ */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const hash = accountHash(account);
   const starts = runs.all().filter((run) => run.state === 'unknown' && accountHash(run) === hash);

@@ -12,8 +12,7 @@ const newerSchema = z.object({
   createdAt: z.catch(z.optional(z.number()), undefined),
 });
 /**
- * This version can't read the run: its journal can't be read, or a later version wrote it. The
- * journal is never changed.
+ * The journal of this run can't be read, or a later version wrote it. The journal is never changed.
  */
 export interface UnreadRun {
   readonly state: 'newer' | 'unreadable';
@@ -63,7 +62,7 @@ export async function readRuns(root: string): Promise<RunsOnDisk> {
   let unread = 0;
   for (const id of await runFolders(root)) {
     const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
-    if (text === undefined) continue; // It is not written yet, or was removed.
+    if (text === undefined) continue; // The journal is not written yet, or was removed.
     const row = parseJournal(text);
     if (row !== undefined && isRead(row) && row.id === id) runs.push(row);
     else unread += 1;

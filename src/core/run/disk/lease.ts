@@ -12,11 +12,11 @@ export interface LeaseDeps {
 }
 
 const renewMs = 5_000;
-/** A lease that a window has seen unchanged for so long, by its monotonic clock, is stale. */
+/** A lease that a window has seen unchanged this long, by its monotonic clock, is stale. */
 export const staleMs = 30_000;
 /**
- * The same limit for a lease whose process doesn't run here. It isn't 0, because a process may run
- * in another container with the same host name.
+ * The same limit for a lease of a process that, by its host name, should run here but doesn't. It
+ * isn't 0, because a process may run in another container with the same host name.
  */
 export const deadMs = 10_000;
 
@@ -29,11 +29,14 @@ interface Sighting {
 const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /**
- * One window at a time may start or drive a run: the holder. A lease renews itself until it is
- * released.
+ * Only the window that holds a lease may start or drive the run. A lease renews itself until it is
+ * released or lost.
  */
 export interface Lease {
-  /** Aborts with `busyElsewhere` once another window has taken the lease over. */
+  /**
+   * Aborts with `busyElsewhere` once a renewal finds that another window has the lease, or that its
+   * file is gone.
+   */
   readonly lost: AbortSignal;
   /**
    * Renews at once, before an action that may happen only once. Throws `busyElsewhere` if the lease
@@ -103,7 +106,7 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
     for (let failures = 0; !released.signal.aborted && !lost.signal.aborted;) {
       await clock.sleep(renewMs, released.signal);
       renewing = renew();
-      // A failure isn't a loss: another window may not have taken the lease. A disk may be full or
+      // A failure isn't a loss: this window may still have the lease. A disk may be full or
       // read-only for days, so only the first failure is a warning.
       await renewing.then(
         () => (failures = 0),
@@ -138,8 +141,8 @@ async function setTime(file: string, ms: number): Promise<boolean> {
     await utimes(file, ms / 1000, ms / 1000);
     return true;
   } catch (error) {
-    // On Windows, a lost disk looks like a missing file. Then the folder of all runs is missing,
-    // too.
+    // On Windows, a lost disk looks like a missing file. Then the folder three levels up, of all
+    // runs or claims, is missing, too.
     if (systemCode(error) === 'ENOENT' && (await isFolder(resolve(file, '../../..')))) return false;
     throw error;
   }

@@ -6,7 +6,7 @@ import type { LeaseDeps } from './lease.ts';
 
 const retryMs = 10;
 /**
- * A lock file that is unchanged for so long belongs to a dead process: a write takes milliseconds.
+ * A lock file that is unchanged this long belongs to a dead process: a write takes milliseconds.
  */
 const staleMs = 10_000;
 
@@ -15,7 +15,7 @@ const queues = new Map<string, Promise<unknown>>();
 
 class LostLock extends Error {}
 
-/** Throws if the lock is lost; `withLock` then begins again. */
+/** Throws if the lock is lost or `isUnchanged` is false. `withLock` then begins again. */
 export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
 
 /**

@@ -6,9 +6,9 @@ import type { RunStore } from './runStore.ts';
 const prefix = 'run:';
 
 /**
- * Notes of accepted runs by the service's run ID. Their store outlives the extension's folder (a
- * rebuilt container) and a full disk. VS Code writes all keys of a window at once, so another
- * window may overwrite a note. Therefore each change of a live run restores a missing note.
+ * Notes of accepted runs by the service's run ID. Notes survive a full disk, and the loss of the
+ * extension's folder when a container is rebuilt. VS Code writes all keys of a window at once, so
+ * another window may overwrite a note. Therefore each change of a live run restores a missing note.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;
@@ -36,7 +36,7 @@ export class RunNotes {
     return this.#all().find(({ id, intendedAt }) => id === run.id && intendedAt === run.intendedAt)?.runId;
   }
 
-  /** Notes whose run has no journal here, not even one of a newer version. */
+  /** Returns the notes of runs that have no journal here, not even one that can't be read. */
   lost(store: RunStore): RunNote[] {
     const known = new Set(store.all().map((run) => runIdOf(run) ?? this.runIdFor(run)));
     const unread = new Set(store.unread().map(({ id }) => id));

@@ -27,7 +27,7 @@ interface Known {
 /** Windows hides a file for a moment while a program replaces it. */
 const secondLookMs = 20;
 
-/** Lists are newest first. */
+/** `all` and `unread` return the newest run first. */
 export class RunStore {
   readonly #root: string;
   readonly #clock: Clock;
@@ -45,8 +45,8 @@ export class RunStore {
   }
 
   /**
-   * Fires once for each read or write, with all runs that it changed or removed. The list is empty
-   * if only unread runs or `problem` changed.
+   * Fires once for each read or write that changes something, with all runs that it changed or
+   * removed. The list is empty if only unread runs or `problem` changed.
    */
   readonly onDidChange: Event<readonly Run[]>;
 
@@ -147,8 +147,8 @@ export class RunStore {
   }
 
   /**
-   * Like `apply`, but undefined if the event changes nothing because another window has advanced
-   * the run.
+   * Like `apply`, but undefined if the event changes nothing, for example because another window
+   * has advanced the run.
    */
   async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
     const { run, changed } = await this.#advance(id, event);
@@ -237,7 +237,9 @@ export class RunStore {
     this.#fire([run]);
   }
 
-  /** Makes other windows see the change: they watch the folder of all runs, not a run's own. */
+  /**
+   * Makes other windows see the change: they watch the folder of all runs, but not its subfolders.
+   */
   async #touchFolder(id: string): Promise<void> {
     const now = new Date();
     try {
@@ -254,7 +256,7 @@ export class RunStore {
       const fileStamp = (await fileStampOf(path)) ?? (known && (await this.#lookAgain(path)));
       if (fileStamp !== undefined && known?.fileStamp === fileStamp) return [];
       const text = fileStamp === undefined ? undefined : await readIfThere(path);
-      // This window has written the journal meanwhile, and that is newer.
+      // This window has meanwhile read or written the journal again, so `text` may be old.
       if (this.#rows.get(id) !== known) continue;
       if (text === undefined) return this.#forget(id);
       const row = parseJournal(text);

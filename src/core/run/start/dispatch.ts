@@ -31,7 +31,7 @@ export async function dispatch(
   const workflow = workflows[intended.workflow];
   const progress = { mayBeSent: false };
   const beforeSend = async (): Promise<void> => {
-    // A second call follows only a request that was surely refused.
+    // A second call follows only a request that was surely refused or never left this machine.
     progress.mayBeSent = false;
     await requireIntent(intended, lease, signal, deps.store);
     progress.mayBeSent = true;
@@ -44,8 +44,8 @@ export async function dispatch(
     const longPasswords = passwords.filter(({ length }) => length >= minEchoLength);
     if (holdsSecret(runId, longPasswords))
       return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };
-    // This is logged before the journal is written: if the disk fails, it is the only trace of a
-    // paid run.
+    // The ID is logged before it is saved, so that the log names a run that spends credits even if
+    // the disk fails.
     log.info(`Run ${intended.id} was accepted as ${visibleLine(runId)}`);
     return { type: 'dispatched', intendedAt, runId, at: clock.now() };
   } catch (cause) {
@@ -78,7 +78,7 @@ async function requireIntent(
     const code = systemCode(cause);
     throw isExhausted(code) ? new AssessmentError('unsent', { detail: code }, { cause }) : cause;
   } finally {
-    // Replaces the error: a start that was stopped reports that, whatever else failed.
+    // If the start was stopped, the signal's reason replaces any other error.
     signal.throwIfAborted();
   }
 }

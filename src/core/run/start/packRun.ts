@@ -11,7 +11,10 @@ import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 
-/** The most files that the journal names as not packed: it is rewritten at every step. */
+/**
+ * The journal names at most this many files that could not be packed, because it is rewritten at
+ * every step.
+ */
 const maxOmitted = 100;
 const pieceLength = 64 << 10;
 
@@ -20,7 +23,7 @@ export interface PackedRun {
   readonly run: RunIn<'preparing'>;
   readonly manifests: readonly Iterable<ManifestEntry>[];
   readonly lease: Lease;
-  /** Removes everything of the run, unless it was started. Never throws. */
+  /** Removes the run's folder, unless the run has a journal. Never throws. */
   discard(): Promise<void>;
 }
 
@@ -28,7 +31,10 @@ export function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): Ab
   return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
 }
 
-/** A failure leaves nothing. The next window that starts removes what a dead process leaves. */
+/**
+ * If packing fails, its files are removed. `removeAbandonedStarts` removes the files of a process
+ * that died.
+ */
 export async function packRun(assessment: Assessment, deps: StartDeps): Promise<PackedRun> {
   const { store, clock, log } = deps;
   const id = store.newId();

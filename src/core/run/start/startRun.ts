@@ -11,7 +11,7 @@ import { uploadFiles } from './uploadFiles.ts';
 /**
  * Uploads a packed run, saves the intent to start it, and sends its start request, under its lease.
  * Resolves with the run once it is running, unknown, or ended. Throws if another window has the
- * run, or if this window closes.
+ * run, if this window closes, or if the journal can't be written.
  */
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;

@@ -10,8 +10,8 @@ import type { RunDeps, StartDeps } from '../steps/step.ts';
 import { removeFile } from '../steps/sendRemovals.ts';
 
 /**
- * An upload URL with less time left, or with less than half of a shorter validity, is replaced
- * before use.
+ * An upload URL with less time left is replaced before use. If the URL is valid for less than a
+ * minute, the limit is half of its validity.
  */
 const minValidityMs = 30_000;
 const maxAddresses = 3;
@@ -52,7 +52,7 @@ async function save({ id }: Run, event: RunEvent, { store }: RunDeps): Promise<v
   if (state !== 'preparing') throw new AssessmentError('busyElsewhere');
 }
 
-/** Retries after a fault and, with a new URL, after expiry. Returns the file's ID. */
+/** Retries after a transient failure and, with a new URL, after expiry. Returns the file's ID. */
 async function sendArchive(
   run: RunIn<'preparing'>,
   index: number,

@@ -4,7 +4,7 @@ import { AssessmentError } from '../../errors.ts';
 import type { RunIn } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
-/** Returns the service's `conflict`, because the run may have ended. */
+/** Returns the service's `conflict` instead of throwing it, because the run may have ended. */
 export async function sendCancellation(
   run: RunIn<'running'>,
   deps: RunDeps,

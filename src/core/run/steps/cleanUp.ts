@@ -11,8 +11,8 @@ import { removeArchives } from './endRun.ts';
 import type { RunDeps } from './step.ts';
 
 /**
- * Removes what windows that ended while packing have left: folders without a journal whose lease no
- * living window holds.
+ * Removes what windows left that ended while packing: folders that have no journal, and whose lease
+ * no living window holds.
  */
 export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
@@ -63,7 +63,10 @@ async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too ea
   });
 }
 
-/** Removes archives earlier than the folder of a damaged journal. */
+/**
+ * Keeps a folder with a damaged journal for the local retention period, but its archives for
+ * `maxArchiveAgeMs` at most.
+ */
 async function cleanStray(folder: string, before: number, deps: RunDeps): Promise<void> {
   const names = await readdir(folder);
   const ageMs = async (name: string): Promise<number> => before - (await stat(join(folder, name))).mtimeMs;

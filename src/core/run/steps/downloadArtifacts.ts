@@ -20,20 +20,21 @@ import { msSinceFirstSeen, type RunDeps, type StepDeps } from './step.ts';
 const maxArtifactBytes = 512 * 1024 * 1024;
 const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
 /**
- * The service reports these for an artifact that it doesn't have. A web page isn't its response.
+ * The service or its storage may report these for an artifact that it doesn't have. A web page
+ * doesn't count, because a proxy may have sent it.
  */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
 /**
- * An artifact that is still denied so long after the exit is lost, if `deniedForMs` have passed
+ * An artifact that is still denied this long after the exit is lost, if `deniedForMs` have passed
  * since the drive's first denial.
  */
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 
 /**
- * Downloads and saves the missing artifacts of an exited run. A failure doesn't stop the others,
- * unless it is a rate limit or waits for a user. After all attempts, throws the temporary failure
- * with the longest `Retry-After`.
+ * Downloads and saves the missing artifacts of an exited run. A failure doesn't stop the other
+ * downloads, unless it is a rate limit or waits for a user. At the end, throws the temporary
+ * failure with the longest `Retry-After`.
  */
 export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps): Promise<undefined> {
   const { store, clock } = deps;
@@ -58,8 +59,9 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps
 }
 
 /**
- * Gives the files new names. Then the journal switches to all of them at once. A cancellation or
- * failure changes nothing. An artifact that isn't here and is denied keeps its failure.
+ * Downloads files under new names. Then the journal switches to all of them at once. A cancellation
+ * or failure changes nothing, with one exception: if an artifact that isn't here is denied or fails
+ * permanently, its failure is saved.
  */
 export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: AbortSignal): Promise<Run> {
   const { store, clock } = deps;

@@ -36,9 +36,9 @@ export async function saveRecord(
 }
 
 /**
- * Asks the workbench first, which may be gone. Then notes that the end was shown and shows it,
- * unless another window has. If the note can't be saved, this drive shows the end once, and another
- * may show it again.
+ * Asks the workbench first, which may be gone. Then notes that the end was shown, and shows it
+ * unless another window has shown it. If the note can't be saved, this drive shows the end once,
+ * and another drive may show it again.
  */
 export async function announce(run: Run, deps: StepDeps): Promise<undefined> {
   const { store, askWorkbench, clock, signal, ended, firstSeen } = deps;

@@ -27,7 +27,7 @@ export function toStepFailed(error: AssessmentError, at: number): EventOf<'stepF
 /** No workflow has more than four (docs/api.md, section 2.4). */
 const maxArtifacts = 50;
 
-/** docs/api.md, sections 2.4 and 2.5, describe the response. */
+/** docs/api.md, sections 2.3 to 2.5, describe the response. */
 export function toAnswered(
   { workflow }: Pick<Run, 'workflow'>,
   description: Description,
@@ -77,7 +77,8 @@ function referencesIn(detail: unknown): { name: string; role: string }[] {
 }
 
 /**
- * Prefers a known role. Without a reference, the name is the role, unless it is another artifact's.
+ * Prefers a known role. Without a reference, the artifact's name is its role, unless another
+ * artifact has that role.
  */
 function roleAmong(
   references: readonly { name: string; role: string }[],

@@ -22,9 +22,9 @@ export async function sendRemovals(
 }
 
 /**
- * Tries the call that fits the file's believed state, then the other one: a call whose reply was
- * lost may have changed the state. The file is gone if neither call knows it (404, or 409: no
- * reservation).
+ * Tries the call that fits the file's believed state, then the other call: a call whose reply was
+ * lost may have changed the state. The file is gone if the deletion gets 404, and the cancellation
+ * gets 404 or 409.
  */
 export async function removeFile(
   fileId: string,

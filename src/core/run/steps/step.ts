@@ -8,7 +8,7 @@ import type { Run } from '../state/run.ts';
 
 export interface RunDeps {
   readonly store: RunStore;
-  /** Its messages contain none of the run's passwords. */
+  /** The client's errors contain none of the run's passwords. */
   readonly clientFor: (account: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
   /**
    * The passwords of a blackbox run's credentials, in their order. Throws `noPassword` if one is
@@ -23,8 +23,8 @@ export interface RunDeps {
   readonly deleteSourceAfterRun: () => boolean;
   readonly retainLocalDays: () => number;
   /**
-   * Computes the findings of an ended run while its archives are here. Resolves also if that can
-   * never succeed; throws if a later attempt may.
+   * Computes the findings of an ended run, from its archives if they are still here. Resolves also
+   * if that can never succeed; throws if a later attempt may.
    */
   readonly saveResult?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Asks VS Code's workbench anything. Without a response, this window drives no run. */
@@ -37,8 +37,8 @@ export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: 
 }
 
 /**
- * An accepted run that the disk doesn't take yet. `id` is local; the error is `notSaved`, whose
- * subject is the run ID.
+ * An accepted run whose journal can't be written yet. `id` is the local ID. The error is
+ * `notSaved`, whose subject is the run ID.
  */
 export interface NotSaved {
   readonly id: string;
@@ -64,7 +64,8 @@ export interface StepDeps extends RunDeps {
   /** When the drive first saw a condition that has lasted since, by the monotonic clock. */
   readonly firstSeen: Map<string, number>;
   /**
-   * Aborts when the window closes, the lease is lost, or a user's action can't wait for the step.
+   * Aborts when the window closes, its workbench is gone, the lease is lost, or a user's action
+   * can't wait for the step.
    */
   readonly signal: AbortSignal;
 }
