@@ -304,7 +304,7 @@ function toIso(time: number | undefined): string | undefined {
 function cut(value: unknown, limits: Limits): unknown {
   const { maxText, maxItems } = limits;
   if (typeof value === 'string') {
-    // The value is cut: cut JSON text would be invalid.
+    // Values are cut before they are written as JSON: cut JSON text would be invalid.
     const visible = visibleToAgents(clip(value, maxText));
     return value.length > maxText ? `${visible}…` : visible;
   }

@@ -95,7 +95,7 @@ export interface LocateOptions {
   readonly texts: () => EditorTexts;
   readonly follow: Follow;
   readonly calls: Pick<FolderCalls, 'ask'>;
-  /** The location's file is in one of the folders. Unwanted locations don't change. */
+  /** The location's file may be in one of the folders. Unwanted locations don't change. */
   readonly isWanted: (location: Location, folders: readonly string[]) => boolean;
 }
 

@@ -29,7 +29,7 @@ export const maxTextBytes = 5 * 1024 * 1024;
 export interface UploadedFile {
   readonly target: number;
   readonly folder: string;
-  /** The path is relative, with `/`. */
+  /** The path is relative to `folder`, with `/`. */
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;

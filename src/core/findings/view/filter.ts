@@ -138,7 +138,7 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     };
   }
   if (part === 'folders') {
-    // A run's folder may lie in another run's folder.
+    // Absolute paths are compared, since a run's folder may be in another run's folder.
     const wanted = (filter.folders ?? []).map((folder) => pathKey(folder));
     return ({ locations: [location] }) => {
       const file = location && pathKey(location.file);

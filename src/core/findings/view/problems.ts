@@ -15,8 +15,8 @@ export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles 
 }
 
 /**
- * Counts findings that Problems doesn't show: settings hide them, they have no location, their code
- * is gone, or their file has too many.
+ * Counts findings that Problems doesn't show: settings hide them, they have no location on this
+ * machine, their code is gone, or their file has too many.
  */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((finding) => isDisplayed(finding, display));

@@ -35,7 +35,7 @@ export async function readAssessedLocations(
   const assessed = new Map<Location, AssessedLocation>();
   for (const inFile of byFile.values()) {
     const [{ run, uploaded } = { run: '', uploaded: undefined }] = inFile;
-    // GitHub reads every file as UTF-8, with its byte order mark.
+    // GitHub reads every file as UTF-8, and keeps its byte order mark.
     const text = uploaded && (await readAsUploaded(runFolderOf(run), uploaded))?.toString('utf8');
     const lines = text === undefined ? [] : splitLines(text);
     const hashes = hashLines(text ?? '', new Set(inFile.map(({ location }) => location.startLine)));
