@@ -19,8 +19,8 @@ export interface SourceFile {
 const attempts = 3;
 
 /**
- * `root` must be free of links. Tries three times while `read` returns undefined for a changed
- * file.
+ * Opens and reads a file, and retries twice if the file changes or reading fails. `read` returns
+ * undefined for a changed file. `root` must be free of links.
  */
 export async function readSource<T>(
   root: string,
@@ -74,7 +74,7 @@ function openSource(root: string, path: string): SourceFile | Omission {
 }
 
 const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
-/** The size of a pointer without extensions, which hardly any has. */
+/** The size in bytes of a pointer without extensions. Pointers with extensions are very rare. */
 const lfsBytes = { min: 120, max: 200 };
 
 /**

@@ -84,7 +84,10 @@ async function* readTarGz(
   }
 }
 
-/** The function reads or skips bytes. Undefined if they are skipped, or if the stream has ended. */
+/**
+ * The returned function reads or skips bytes. It returns undefined if they are skipped, or if the
+ * stream has ended.
+ */
 function takeFrom(
   stream: AsyncIterable<Buffer>,
   signal: AbortSignal | undefined,

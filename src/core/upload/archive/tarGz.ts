@@ -63,7 +63,10 @@ export class TarBuilder implements SegmentBuilder {
   }
 }
 
-/** Writes POSIX ustar, with a PAX header before it if the name or the size doesn't fit. */
+/**
+ * Writes POSIX ustar, with a PAX header before it if the name isn't ASCII, or if the name or the
+ * size doesn't fit.
+ */
 function tarHeader(path: string, mode: number, bytes: number): Buffer {
   const name = Buffer.from(path);
   const split = name.length === path.length ? splitName(path) : undefined;

@@ -39,7 +39,7 @@ export function replaceBelow(all: PathChoices, prefix: string, below: PathChoice
   ]);
 }
 
-/** `isIgnored` tells that rules exclude the path. A folder above stays excluded. */
+/** `isIgnored` means that rules exclude the path. The choice for a folder above doesn't change. */
 export function withChosen(
   choices: PathChoices,
   path: string,
@@ -95,7 +95,7 @@ export interface FolderSum {
   readonly path: string;
   readonly files: number;
   readonly bytes: number;
-  /** The index of its first file in the selection. The others follow. */
+  /** The index of the folder's first file in the selection. Its other files follow directly. */
   readonly first: number;
 }
 

@@ -4,7 +4,7 @@ import { countLfsPointers } from '../select/selection.ts';
 
 const count = z.int().check(z.minimum(0));
 
-/** The counts are saved, because archive and manifest don't last as long as the run. */
+/** The counts are saved with the run, because its manifest doesn't have the excluded paths. */
 export const coverageSchema = z.object({
   uploaded: count,
   /** The keys are kinds of `NotUploadedReason`. A folder counts once. */
@@ -15,7 +15,7 @@ export const coverageSchema = z.object({
   notPackaged: count,
   /** True if an index could not be read. Then `ignoredButTracked` doesn't count its files. */
   trackedUnknown: z.optional(z.boolean()),
-  /** The number of uploaded files that stand for content that Git LFS has elsewhere. */
+  /** The number of selected files that stand for content that Git LFS has elsewhere. */
   lfsPointers: z.optional(count),
 });
 export type Coverage = z.infer<typeof coverageSchema>;

@@ -33,7 +33,10 @@ export interface UploadSelection extends Omit<Selection, 'excluded'> {
 interface KnownFiles<F> {
   readonly folder: F;
   readonly selected: Selection;
-  /** The result of `includedBy` at the selection. A change needs another selection. */
+  /**
+   * The result of `includedBy` with which `selected` was made. A different result needs a new
+   * selection.
+   */
   readonly include: readonly string[];
   readonly checks: SecretCheck;
 }
@@ -65,8 +68,8 @@ export interface PreparationSteps<F> {
     progress: StepProgress,
   ) => Promise<SecretCheck>;
   /**
-   * Forgets the results of `check` for unchanged files. It is called when the preview closes, also
-   * because a run starts.
+   * Clears the results that save `check` from reading unchanged files again. It is called when the
+   * preview closes, also because a run starts.
    */
   readonly forget: () => void;
 }

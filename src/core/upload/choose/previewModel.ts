@@ -9,8 +9,8 @@ interface PreviewDeps<F> {
 }
 
 /**
- * Holds the files of some folders that would be uploaded, by a user's choices. They are shown
- * before the secret check, which may take long.
+ * Holds the files that would be uploaded from some folders, according to a user's choices. They are
+ * shown before the secret check, which may take long.
  */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;

@@ -6,7 +6,10 @@ export function hasByte(set: ByteSet, unit: number): boolean {
   return (((set[byte >>> 5] ?? 0) >>> (byte & 31)) & 1) === 1;
 }
 
-/** git's classes know only ASCII. Each pair is the first and the last byte of a range. */
+/**
+ * Git's classes contain only ASCII. Each pair of characters is the first and the last byte of a
+ * range.
+ */
 const classes: ReadonlyMap<string, string> = new Map([
   ['alnum', '09AZaz'],
   ['alpha', 'AZaz'],
@@ -27,9 +30,9 @@ const backslash = 0x5c;
 const dash = 0x2d;
 
 /**
- * Reads the set at `start` in git's order (`dowild` in wildmatch.c). `end` is after its `]`.
- * Undefined if the set doesn't end or names an unknown class: then git's rule matches nothing. A
- * set never matches `/`, which no name contains.
+ * Reads the set at `start` in the same order as Git (`dowild` in wildmatch.c). `end` is the index
+ * after the set's `]`. Undefined if the set doesn't end or names an unknown class: then Git's rule
+ * matches nothing. A `/` in a set matches nothing, because no name contains it.
  */
 export function readSet(
   rule: string,

@@ -10,8 +10,9 @@ export interface IgnoreSettings {
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
   /**
-   * The excludes files of conditional includes, and the user's if the repository's configuration
-   * names another.
+   * Git may or may not read these files: those of conditional includes, the user's if the
+   * repository's configuration names another, and all candidates for a path in the folder of Git's
+   * programs.
    */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
@@ -19,7 +20,10 @@ export interface IgnoreSettings {
   readonly objectFormat: string | undefined;
 }
 
-/** The limit for all files of a configuration together. Each counts as 4 KiB more than it has. */
+/**
+ * The limit for all files of a configuration together. Each read counts 4 KiB more, so that a cycle
+ * of includes ends.
+ */
 const maxConfigBytes = 4 << 20;
 
 /**
@@ -84,7 +88,7 @@ type ToPaths = (value: string, base: string) => readonly string[];
 /** The last value of a setting counts. */
 class Configuration {
   readonly values = new Map<string, string | undefined>();
-  /** Values of `core.excludesfile` that may count. */
+  /** These values of `core.excludesfile` may count. */
   readonly possibleExcludes: string[] = [];
   readonly #toPaths: ToPaths;
   readonly #signal: AbortSignal | undefined;
@@ -109,8 +113,8 @@ class Configuration {
   }
 
   /**
-   * Applies settings in git's order, each include with all its settings. Below a condition they
-   * aren't `isCertain`.
+   * Applies settings in order. As in Git, the settings of an included file take the place of the
+   * include. `isCertain` is false for settings of a conditional include.
    */
   async take(
     settings: readonly GitSetting[],
@@ -129,7 +133,10 @@ class Configuration {
   }
 }
 
-/** The variables name a file instead of the usual ones. An empty `user` means no file. */
+/**
+ * `GIT_CONFIG_SYSTEM` and `GIT_CONFIG_GLOBAL` name a file to read instead of the usual ones. An
+ * empty `GIT_CONFIG_GLOBAL` means no file.
+ */
 function systemAndUserFiles(
   {
     GIT_CONFIG_NOSYSTEM: isOff = 'false',
@@ -148,7 +155,7 @@ function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurrou
   return [...(local ? [join(local, 'Programs', 'Git')] : []), ...(all ? [join(all, 'Git')] : [])];
 }
 
-/** Folders in which Git for Windows may have its programs, one for each way to build it. */
+/** Git for Windows has its programs in one of these folders, depending on how it was built. */
 const prefixes = ['mingw64', 'clangarm64', 'ucrt64', 'mingw32'];
 
 interface Bases {
@@ -158,8 +165,8 @@ interface Bases {
 }
 
 /**
- * Resolves a configured path. A path in the folder of git's programs (`%(prefix)/…`, and in Git for
- * Windows `/…`) gives all possible paths. Throws `sourceUnreadable` for that folder on other
+ * Resolves a configured path. For a path in the folder of Git's programs (`%(prefix)/…`, and in Git
+ * for Windows `/…`), returns all candidates. Throws `sourceUnreadable` for `%(prefix)/…` on other
  * systems, and for another user's home.
  */
 function expand(value: string, { home, base, gitFolders }: Bases): string[] {
@@ -176,8 +183,9 @@ function expand(value: string, { home, base, gitFolders }: Bases): string[] {
 }
 
 /**
- * Reads the settings of `GIT_CONFIG_COUNT`. Throws `sourceUnreadable` for what git refuses, and for
- * a `-c` that may change ignoring.
+ * Reads the settings in `GIT_CONFIG_KEY_<n>` and `GIT_CONFIG_VALUE_<n>`. Throws `sourceUnreadable`
+ * for settings that Git refuses, for more than 9,999, and for a `git -c` (`GIT_CONFIG_PARAMETERS`)
+ * that may change which files are ignored.
  */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {
   if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
@@ -234,8 +242,8 @@ const lineStart =
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
 /**
- * Returns the value from `start`, and the end of its last line. Handles quotes, escapes, continued
- * lines, and comments; trims unquoted blanks.
+ * Returns the value from `start`, and the start of the line after it. Handles quotes, escapes,
+ * continued lines, and comments; trims unquoted blanks.
  */
 function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';

@@ -14,29 +14,31 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 export interface IndexEntries {
   /**
-   * The caller gets each file in byte order, also a submodule and each stage of a merge. The name
-   * is relative to the working tree, with a character for each byte. A sparse checkout skips files.
-   * Returning false stops the reader: the caller can store no more.
+   * Is called for each file in byte order of names, also for a submodule, and for each stage of a
+   * merge. `name` is relative to the working tree, with a character for each byte. A sparse
+   * checkout sets `isSkipped` for files that it doesn't write to disk. If the function returns
+   * false, because the caller can store no more, the reader stops with `tooLarge`.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /**
-   * The question is asked for each folder that stands for its files, as in a sparse checkout. The
-   * name ends in `/`.
+   * Is called for folders that stand for their files, as in a sparse checkout, until it returns
+   * true. Their names end in `/`.
    */
   readonly isOnDisk: (folder: string) => boolean;
 }
 
 /**
- * The limit of the file, and of its names, since version 4 compresses them. It is enough for about
- * a million files.
+ * The limit for the file, and for all names together, which version 4 compresses. It is enough for
+ * about a million files.
  */
 const maxBytes = 128 << 20;
 const maxNameBytes = 4096;
 const pieceBytes = 1 << 20;
 
 /**
- * Reads the names of an index (`gitformat-index`, versions 2 to 4) in pieces and slices. A missing
- * file has none. After a problem, the names so far must not be used.
+ * Reads the names of an index (`gitformat-index`, versions 2 to 4) without blocking the thread for
+ * long. A missing file counts as an empty index. If a problem is returned, the caller must not use
+ * the names that it got.
  */
 export async function readGitIndex(
   path: string,
@@ -88,7 +90,10 @@ function* read(
   if (version < 2 || version > 4) return 'unsupported';
   if (!(yield* isIntact(content, end, format))) return 'damaged';
   const count = content.readUInt32BE(8);
-  /** The last name, a character for each byte. Version 4 changes only its end. */
+  /**
+   * The name of the previous entry, with a character for each byte. In version 4, an entry stores
+   * only how the end of its name differs.
+   */
   let name = '';
   let before = '';
   let namesBytes = 0;
@@ -96,7 +101,7 @@ function* read(
   let hasSparseFolder = false;
   let at = 12;
   for (let index = 0; index < count; index++) {
-    // Slices are short, because each name may have the greatest length.
+    // The loop yields often, because each name may have the maximum length.
     if (index % 16 === 0) yield;
     const start = at;
     at += 40 + hashBytes + 2;
@@ -133,7 +138,7 @@ function* read(
   }
   const problem = extensionProblem(content, at, end);
   if (problem !== undefined) return problem;
-  // Only a split index has empty names, for names in the other file.
+  // Only a split index may have empty names. They stand for names in its other file.
   if (hasEmptyName) return 'damaged';
   return hasSparseFolder ? 'sparse' : undefined;
 }

@@ -12,7 +12,7 @@ export interface IgnoreRule {
   /** Lines count from 1. For a setting, this is the position in the list. */
   readonly line: number;
   readonly pattern: string;
-  /** The configuration names the file under a condition, so the rule may not apply. */
+  /** True for a rule of one of the `possibleExcludesFiles`, which Git may not read. */
   readonly isConditional?: boolean;
 }
 
@@ -41,8 +41,8 @@ interface Path extends PositionedRule {
 }
 
 /**
- * The rules of one ignore file. Rules for a name at any depth are indexed by the name or its
- * extension.
+ * The rules of one ignore file. Rules for a name at any depth are indexed if they are a plain name
+ * (`build`) or an extension (`*.log`).
  */
 interface RuleFile {
   readonly byName: ReadonlyMap<string, readonly PositionedRule[]>;
@@ -99,7 +99,10 @@ export class IgnoreRules {
     return new IgnoreRules(this.#ignoreCase, files, this.count, this.#disabled);
   }
 
-  /** Disables the rules that exclude a subfolder that a user has chosen. */
+  /**
+   * Disables the rules that exclude the subfolder `name`: in each file, those that no later `!`
+   * undoes.
+   */
   withoutMatching(name: string): IgnoreRules {
     const disabled = new Set(this.#disabled);
     const rules = new IgnoreRules(this.#ignoreCase, this.#files, this.count, disabled);
@@ -151,8 +154,8 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
 }
 
 /**
- * Returns, unordered, the rules that match the name of an entry. Its folder is the one that the
- * state of `paths` has reached.
+ * Returns the rules that match an entry's name, in no particular order. The entry is in the folder
+ * to which `enterFile` has advanced `paths`.
  */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
   const found: PositionedRule[] = [];
@@ -168,7 +171,7 @@ function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: str
   return found;
 }
 
-/** Advances each match by one folder, so that a deep folder takes no longer than another. */
+/** Advances each match by one folder, so that a deep folder takes no longer than a shallow one. */
 function enterFile(file: RuleFile, folder: string): RuleFile {
   const paths: Path[] = [];
   for (const each of file.paths) {
@@ -184,8 +187,8 @@ function enterFile(file: RuleFile, folder: string): RuleFile {
 }
 
 /**
- * Adds an index, and the next one after a globstar, which may match no name. A later globstar
- * matches whatever an earlier index would.
+ * Adds an index. If it is a globstar's, the next one is added, too, since a globstar may match no
+ * name. Earlier indexes are then dropped: the globstar matches whatever they would.
  */
 function addIndex(indexes: number[], at: number, path: PathPattern): number[] {
   if (at >= path.length || at <= (indexes.at(-1) ?? -1)) return indexes;

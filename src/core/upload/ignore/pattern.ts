@@ -15,7 +15,7 @@ export function toGitBytes(text: string | Uint8Array): string {
  */
 export interface NamePattern {
   readonly literal: string | undefined;
-  /** The end of all names that it matches, if the pattern says no more (`*.log`). */
+  /** The fixed end of a pattern that has nothing else but a star before it (`.log` for `*.log`). */
   readonly ending: string | undefined;
   matches(name: string): boolean;
 }
@@ -72,12 +72,13 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** Follows git since 2.52. Undefined for a rule that matches nothing. */
+/** Splits a rule into names like Git 2.52 and later. Undefined for a rule that matches nothing. */
 function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[] | undefined {
   const names: Name[] = [];
   let name: Token[] = [];
   for (let at = 0; at < body.length;) {
-    // Of two tokens, at most one is a star, which may match nothing.
+    // Of two adjacent tokens, at most one is a star, and any other token needs a byte. So a longer
+    // rule would match no name.
     if (names.length > maxNames || name.length > 2 * maxNameBytes) return undefined;
     const unit = body.charAt(at);
     if (unit === '*') {
@@ -87,7 +88,7 @@ function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[]
       const endsName = at === body.length || body[at] === '/' || isEscapedSlash;
       if (nameOnly || at - start === 1 || !endsName || name.length > 0) name.push('any');
       else {
-        // An escaped slash must follow a name.
+        // Before an escaped slash, `**` matches at least one name.
         if (isEscapedSlash) names.push(['any']);
         if (names.at(-1) !== globstar) names.push(globstar);
         if (at === body.length) return names;

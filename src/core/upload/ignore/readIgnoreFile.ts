@@ -8,8 +8,8 @@ import { toGitBytes } from './pattern.ts';
 export const maxIgnoreFileBytes = 2_000_000;
 
 /**
- * An ignore file whose rules don't apply: in UTF-16, after a NUL, or in Git's index instead of on
- * disk.
+ * An ignore file with rules that don't apply. Git reads no rules from UTF-16, and ends a rule at a
+ * NUL. A file that is only in Git's index isn't read here, although Git applies it.
  */
 export interface UnreadRules {
   readonly file: string;
@@ -27,9 +27,9 @@ export function readGitFile(
 }
 
 /**
- * Reads a `.whiteboxignore`. Undefined without one. Throws `ignoreFileUnreadable` if it can't be
- * read, also for a link, a folder, and text that isn't UTF-8: such a file must never mean that
- * nothing is excluded.
+ * Reads a `.whiteboxignore`. Undefined if there is none. Throws `ignoreFileUnreadable` for a file
+ * that can't be read, a folder, a link (except on Windows), and text with a NUL or that isn't
+ * UTF-8. Such a file must never mean that nothing is excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;
@@ -52,8 +52,8 @@ export function unreadable(subject: string, detail: string, cause?: Error): Asse
 }
 
 /**
- * Reads the lines like git: without BOM, CR before LF, and anything after a NUL. Stops one line
- * after `maxRules`.
+ * Reads the lines that may be rules. As in Git, a BOM, a CR at the end of a line, and the rest of a
+ * line after a NUL don't count. Stops one line after `maxRules`, so that callers notice the excess.
  */
 export function readLines(content: Uint8Array, from: Omit<IgnoreRule, 'line' | 'pattern'>): RuleLine[] {
   const bom = content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf;

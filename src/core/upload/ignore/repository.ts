@@ -7,7 +7,10 @@ import { readRegularFile } from '../../files.ts';
 
 export interface GitSurroundings {
   readonly home: string;
-  /** `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA`, and the `GIT_CONFIG_*` that git reads. */
+  /**
+   * Git's configuration depends on `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA`, and
+   * `GIT_CONFIG_*`.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Only tests set it. */
   readonly isOnOtherHost?: typeof isOnOtherHost;
@@ -17,7 +20,10 @@ export interface GitSurroundings {
 
 export interface Repository {
   readonly root: string;
-  /** The folder of `info/exclude` and `config`: the main repository's for a linked working tree. */
+  /**
+   * The folder that contains `info/exclude` and `config`. A linked working tree uses the main
+   * repository's.
+   */
   readonly commonDir: string;
   readonly gitDir: string;
 }
@@ -81,15 +87,15 @@ async function isHead(file: string): Promise<boolean> {
   return /^(?:ref:\s*refs\/|[0-9a-fA-F]{40})/.test(readText(file) ?? '');
 }
 
-/** Submodules and linked working trees have this file. */
+/** Reads the file `.git`, which submodules and linked working trees have instead of a folder. */
 function readGitFile(folder: string): string | undefined {
   const target = /^gitdir: (.+?)[\r\n]*$/.exec(readText(join(folder, '.git')) ?? '')?.[1];
   return target === undefined ? undefined : resolve(folder, target);
 }
 
 /**
- * Reads a file in the user's home. Undefined also if its drive or share doesn't respond, which
- * Windows calls `UNKNOWN`.
+ * Reads a file of the user or the system. Undefined also if its drive or share doesn't respond, for
+ * which Windows reports `UNKNOWN`.
  */
 export function ifReachable<T>(read: () => T): T | undefined {
   try {
@@ -119,8 +125,8 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 /**
- * True for a Windows path on a network share without any `known` path: opening a path that a
- * repository chose would send the user's credentials to its host.
+ * True for a Windows path on a network share that contains none of the `known` paths. If a
+ * repository chose such a path, opening it would send the user's credentials to the share's host.
  */
 export function isOnOtherHost(
   path: string,
@@ -137,8 +143,8 @@ function shareOf(path: string): string {
 }
 
 /**
- * Returns the folder where git looks for its configuration: on Windows `HOME`, then the home share
- * if it is reachable, then the profile.
+ * Returns the folder where Git looks for its configuration. On Windows, this is `HOME`, or else
+ * `HOMEDRIVE` with `HOMEPATH` if that folder is reachable, or else the profile.
  */
 export function gitHome(
   platform = process.platform,

@@ -17,13 +17,13 @@ import {
 
 export interface RuleOptions {
   /**
-   * Lists of patterns in gitignore syntax, relative to `within`, or else to the folder. A list can
-   * only exclude more; none undoes another.
+   * Lists of patterns in gitignore syntax. They are relative to `within`, or to the selected folder
+   * if `within` has no effect. Each list is a separate layer, so it can't undo another list.
    */
   readonly exclude: readonly (readonly string[])[];
   /**
-   * The absolute path of the workspace folder above the folder, whose ignore files apply, too. Has
-   * no effect if the folder isn't inside.
+   * The absolute path of a workspace folder that contains the selected folder. Its ignore files
+   * apply, too. Has no effect if the selected folder isn't inside.
    */
   readonly within?: string | undefined;
   readonly surroundings: GitSurroundings;
@@ -31,24 +31,28 @@ export interface RuleOptions {
 }
 
 /**
- * Rules of one origin in one folder. A path is excluded if any layer excludes it; a negated rule
+ * Rules that apply in one folder and can undo each other, such as those of `info/exclude` and all
+ * `.gitignore` files of a repository. A path is excluded if any layer excludes it; a negated rule
  * (`!`) works only inside its layer. So nothing in a repository can undo the user's excludes file,
- * and no `.whiteboxignore`, setting, or nested repository can undo git's rules.
+ * and no `.whiteboxignore`, setting, or nested repository can undo Git's rules.
  */
 export interface RuleLayer {
   readonly rules: IgnoreRules;
-  /** The ignore file with which subfolders add to this layer. */
+  /**
+   * The name of the ignore file that adds rules to this layer, in any folder. Undefined if none
+   * does.
+   */
   readonly fileName: '.gitignore' | '.whiteboxignore' | undefined;
 }
 
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
   /**
-   * Returns the name on screen: relative to the selected folder if the file is below, or else
-   * absolute.
+   * Returns the name of a file on screen: relative to the selected folder if the file is in that
+   * folder, or else absolute.
    */
   readonly nameOf: (path: string) => string;
-  /** Gets each ignore file of git that git doesn't read as its author meant. */
+  /** Is called for each ignore file of Git with rules that don't apply. */
   readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -59,8 +63,8 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
 }
 
 /**
- * Returns the rule that excludes the entry `name` (in git's bytes, with `/` for a folder). One of
- * Git's own is returned only if no other excludes it.
+ * Returns the rule that excludes the entry `name` (in git's bytes, with `/` for a folder). A rule
+ * for which `isGitsOwn` is true is returned only if no other rule excludes the entry.
  */
 export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   let found: IgnoreRule | undefined;
@@ -72,14 +76,17 @@ export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule
   return found;
 }
 
-/** True for a rule of the repository that Git follows. The user's excludes file isn't one. */
+/**
+ * True for a rule of a `.gitignore` or of a repository's `info/exclude`. Rules of the user's
+ * excludes file don't count.
+ */
 export function isGitsOwn({ source }: IgnoreRule): boolean {
   return source === 'gitignore' || source === 'infoExclude';
 }
 
 /**
- * Disables the rules that exclude the folder `name`. The others apply to the contents that the user
- * chose.
+ * Disables the rules that exclude the folder `name`, because the user chose the folder or something
+ * inside. Other rules still apply to its contents.
  */
 export function withoutMatching(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
   return layers.map((layer) => ({ ...layer, rules: layer.rules.withoutMatching(name) }));
@@ -133,8 +140,9 @@ function addGitFile(
 }
 
 /**
- * Returns Git’s layers at the top of a working tree, or of a folder without Git, without its
- * `.gitignore`. Each excludes file of the user, and each possible one, is a separate layer.
+ * Returns Git’s layers at the top of a working tree, or in a folder without Git. The top's
+ * `.gitignore` isn't read yet. Each excludes file of the user, also each possible one
+ * (`possibleExcludesFiles`), is a separate layer.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
@@ -145,7 +153,7 @@ function gitLayers(
     from: Pick<IgnoreRule, 'source' | 'isConditional'>,
   ): IgnoreRules => {
     const none = new IgnoreRules(ignoreCase);
-    // Git follows links to its `info/exclude` and to a user's excludes file, too.
+    // Unlike for a `.gitignore`, Git follows links for `info/exclude` and the user's excludes file.
     return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
   };
   const exclude = rulesOf(infoExclude, { source: 'infoExclude' });
@@ -162,7 +170,7 @@ function gitLayers(
   ];
 }
 
-/** The nested ignore files can't undo outer rules. */
+/** Adds the layers of a nested repository, whose rules can't undo outer rules. */
 export async function withNested(
   layers: readonly RuleLayer[],
   nested: Repository,
@@ -176,8 +184,9 @@ export async function withNested(
 }
 
 /**
- * Returns the layers at `root` without its ignore files. A path that a selection of `within`
- * excludes is excluded in a selection of a folder inside, too.
+ * Returns the layers at `root`. The ignore files in `root` itself aren't read yet. If a rule
+ * excludes a path in a selection of `within`, the path is also excluded in a selection of any
+ * folder inside.
  */
 export async function layersAt(
   root: string,

@@ -15,24 +15,33 @@ export interface UnreadIndex {
   readonly problem: IndexProblem;
 }
 
-/** Most names are ASCII, and there may be very many. */
+/** Most names are ASCII and need no conversion, which would take long for very many names. */
 function fromLatin(name: string): string {
   return /[\x80-\xff]/.test(name) ? toGitBytes(Buffer.from(name, 'latin1')) : name;
 }
 
-/** Paths like those of `TrackedFiles`, in git's bytes, in lower case if git ignores case. */
+/**
+ * `files` and `folders` have paths like those of `TrackedFiles`, in git's bytes, in lower case if
+ * Git ignores case.
+ */
 interface Names {
   readonly files: Set<string>;
   readonly folders: Set<string>;
-  /** Folders by their names in the index, whether on disk or not. */
+  /**
+   * These folders may not be on disk. Their paths are relative to the selection's root, and spelled
+   * as in the index.
+   */
   readonly submodules: string[];
-  /** Ignore files that a sparse checkout excludes, in folders that are on disk. */
+  /**
+   * The `.gitignore` files that a sparse checkout doesn't write to disk, although their folders are
+   * there. Paths are relative to the working tree.
+   */
   readonly skippedRules: string[];
 }
 
 /**
- * The limit for the names of all folders of an index, and for their entries in a set: a few long
- * paths name very many folders.
+ * The limit for the names of all folders of an index together. Each folder counts `folderBytes`
+ * more, for its entry in a set. A few long paths can name very many folders.
  */
 const maxFolderBytes = 32 << 20;
 const folderBytes = 32;
@@ -136,8 +145,8 @@ export class TrackedFiles {
 }
 
 /**
- * Files must come in byte order. The function returns false once the names of their folders are too
- * long together.
+ * Returns a function that adds a file and the folders above it. It is fastest for files in byte
+ * order. It returns false once the names of all folders are longer than `maxFolderBytes`.
  */
 function adding({ files, folders }: Names): (path: string) => boolean {
   let last = '';

@@ -71,7 +71,7 @@ function nameBefore(text: string, end: number): string {
   return /[\w.-]*$/.exec(text.slice(Math.max(0, end - 64), end))?.[0] ?? '';
 }
 
-/** False for `bypass` and `tokenize`, true for `dbpassword` and `dbPass`. */
+/** False for `bypass` and `csrf_token`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
   // The first name is of .NET assemblies; web pages show the others to everyone.

@@ -27,7 +27,7 @@ const reference = new RegExp(
 const word = String.raw`(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,4}|[A-Z]+\d{0,4}|[a-z]{1,6}\d{1,3}[a-z]{1,12}|\d{1,14})`;
 const name = `_?${word}(?:[_-]${word})*`;
 /**
- * Matches a reference (`module.db1.password`), or the path of a secret manager
+ * Matches a reference (`module.db1.password`), or a path in a secret manager
  * (`projects/1/secrets/db-1`).
  */
 const path = new RegExp(String.raw`^${name}(?:\.${name})+$|^${name}(?:/${name}){2,}(?:#${name})?$`);
@@ -42,7 +42,7 @@ const withDefault = /^\$\{[\w.]{1,100}(?::[-=]?|[-=])([^${}?+=-][^${}]*)\}$/;
  */
 export function literalOf(value: string, next: string): string | undefined {
   const isQuoted = /^["']/.test(value);
-  // YAML has such tags, anchors, aliases, and comments.
+  // In YAML, these characters start tags, anchors, aliases, and comments, or are reserved.
   if (!isQuoted && (/^[!&*@#]/.test(value) || (/[([]/.test(next) && callee.test(value)))) return undefined;
   const text = value.replace(/^["'\\]+|["'\\]+$/g, '');
   return withDefault.exec(text)?.[1] ?? (isExpression(text) ? undefined : text);

@@ -60,8 +60,8 @@ function patternsOf({ home, folders, accounts }: PrivateNames): readonly Pattern
 }
 
 /**
- * Matches homes of others, of other systems on this machine, and with short names, and secrets that
- * only their scheme shows.
+ * The first pattern matches other homes, also those of other systems on this machine, and short
+ * names (`C:\Users\JANEDO~1`). The second matches secrets that only their scheme shows.
  */
 const generalPatterns: readonly PatternAndShown[] = [
   [
@@ -72,8 +72,8 @@ const generalPatterns: readonly PatternAndShown[] = [
 ];
 
 /**
- * Empty for the root of a disk. A path of one name doesn't count after another name, because any
- * folder may have it.
+ * Empty for the root of a disk. A path with a single name (`/src`) doesn't match after another name
+ * (`/app/src`), because any folder may contain that name.
  */
 function pathPattern(path: string): string {
   const [, drive, remainder = ''] = /^([a-z]):(.*)$/is.exec(path) ?? [undefined, undefined, path];

@@ -6,7 +6,8 @@ export interface MaskStart {
 }
 
 /**
- * A text may quote any file. In a configuration file, values without quotation marks count, too.
+ * Texts are searched like a configuration file, because they may quote any file. In such a file,
+ * values without quotation marks count, too.
  */
 const path = '.env';
 /**
@@ -15,8 +16,8 @@ const path = '.env';
 const chunkLength = 128 * 1024;
 
 /**
- * Masks all strings like the check before an upload. A text loses its escapes if they hid a secret.
- * An object that occurs several times stays one object.
+ * Masks secrets in all strings of plain data, with the rules of the check before an upload. A text
+ * loses its escapes if they hid a secret. An object that occurs several times stays one object.
  */
 export function maskTexts({ texts: value }: MaskStart): unknown {
   const texts = new Set<string>();
@@ -72,8 +73,8 @@ function mask(text: string): string {
 }
 
 /**
- * Masks the longest first, because one secret may contain another, and all occurrences, because
- * some rules report only one.
+ * Masks the longest secret first, because it may contain another one. Masks all occurrences,
+ * because some rules report only one.
  */
 function maskForm(text: string): string {
   const secrets = new Set(finders.flatMap((find) => find(text, path).map(({ secret }) => secret)));

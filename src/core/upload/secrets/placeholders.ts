@@ -53,5 +53,8 @@ function isWords(value: string): boolean {
   return words.length > 0 && words.every((word) => word.length <= maxWordLength && plainWords.test(word));
 }
 
-/** Some words can be split in two ways, such as `username`, so the limit bounds backtracking. */
+/**
+ * Some texts can be split into words in two ways, such as `keysa`, so the limit bounds
+ * backtracking.
+ */
 const maxWordLength = 64;

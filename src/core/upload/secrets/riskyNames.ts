@@ -5,8 +5,8 @@ const plain = `*.pem *.p12 *.pfx *.p8 *.ppk *.jks *.keystore .git-credentials .h
 const template = '(?:example|sample|template|dist|defaults?|schema)';
 
 /**
- * Names of files that contain secrets: a pattern for the screen, and a pattern for such a path
- * below `/`, in lower case. Templates (.env.example), which are public, and .npmrc, which mostly
+ * Names of files that usually contain secrets: a pattern for the screen, and a pattern for a path
+ * in lower case after a `/`. Templates (.env.example), which are public, and .npmrc, which mostly
  * sets a registry, are absent: only their content is checked.
  * @internal Tests check that they have an example of each.
  */

@@ -11,15 +11,18 @@ export interface Suspicion {
   readonly path: string;
   readonly kind: 'name' | 'content';
   readonly rule: string;
-  /** Lines count from 1. Absent for a secret in a name. */
+  /** Lines count from 1. Absent if the path is suspected, not the content. */
   readonly line?: number;
-  /** Shows at most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for a name. */
+  /**
+   * Shows at most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for the kind
+   * `name`.
+   */
   readonly masked: string;
   /** In hex. A decision applies to equal content. */
   readonly sha256: string;
 }
 
-/** One decision is made for a file, so this many findings of a rule are enough. */
+/** One decision is made for a file, so this many suspicions of a rule are enough. */
 const maxPerRule = 20;
 /** After so many matches the rest of a file is skipped: it would not change the decision. */
 const maxMatches = 5000;
@@ -98,7 +101,7 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
       matches++;
       const { rule, line } = match;
       const masked = maskMatch(match);
-      // Matches of several rules, or of one rule in both forms of the text, have the same key.
+      // A secret in a line has one key, even if several rules, or both forms of the text, match it.
       const key = `${line}:${match.secret.length < 20 ? masked : maskToken(match.secret)}`;
       const isNew = !seen.has(key);
       seen.add(key);
@@ -153,11 +156,17 @@ interface TextChunk {
 }
 
 const chunkBytes = 256 << 10;
-/** This is longer than the longest possible match, a private key of 10,000 characters. */
+/**
+ * A match that begins at the end of a chunk fits in, even a private key of 10,000 characters in
+ * UTF-16. A longer match is cut off.
+ */
 const overlapBytes = 32 << 10;
 const headBytes = 8 << 10;
 
-/** Undefined for a binary file: like for git, it has a NUL in the first 8 KB, and isn't UTF-16. */
+/**
+ * Undefined for a binary file. As in Git, a NUL in the first 8 KB makes a file binary, but UTF-16
+ * counts as text here.
+ */
 function textEncoding(start: Buffer): Encoding | undefined {
   const head = start.subarray(0, headBytes);
   const [first, second, third] = head;

@@ -13,9 +13,9 @@ export interface Match {
 interface TokenRule {
   readonly rule: string;
   /**
-   * The group `secret`, or else the match, is the secret; the group `name` is what it is assigned
-   * to. The group `start` precedes the match, in a lookbehind: many words and numbers look like
-   * such a start, so a search for it would be slow.
+   * The secret is the group `secret`, or else the match with the group `start` before it. The group
+   * `name` is the option or setting to which the secret is assigned. `start` is in a lookbehind,
+   * because many words and numbers look like it: a search that begins with it would be slow.
    */
   readonly pattern: RegExp;
   /** The default accepts all but examples. */
@@ -23,8 +23,9 @@ interface TokenRule {
   readonly remainder?: RegExp;
 }
 
-// These tokens have more than a prefix. A token with a public part may begin anywhere, and ends
-// before a character that isn't in its alphabet: `\b` would miss a token beside a letter or `_`.
+// These tokens have a form beyond a prefix and a character set, so `tokenTable` can't describe
+// them. A token with a public part may begin anywhere, and ends before a character that isn't in
+// its alphabet: `\b` would miss a token beside a letter or `_`.
 const patterns: Readonly<Record<string, RegExp>> = {
   'aws-access-key-id': /(?<![A-Za-z0-9+/]{12})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   'aws-secret-access-key':
@@ -167,8 +168,9 @@ export function isExampleToken(value: string): boolean {
 }
 
 /**
- * Returns true also for an expression. A password with letters and digits must be a pattern, any
- * other an example. The user name must not look random.
+ * True for a password that is an expression or equals the user name. Otherwise, a password with
+ * letters and digits must match `isPattern`, any other `isExample`, and the user name must not look
+ * random.
  */
 function isSampleLogin(login: string): boolean {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login.replaceAll(/["']/g, '')) ?? [];

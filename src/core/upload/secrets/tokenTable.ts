@@ -11,9 +11,9 @@ const sets: Readonly<Record<string, string>> = {
 
 /**
  * Tokens with a fixed prefix, as their issuers and public scanners document them. The columns are
- * the kind (“-token” is added to a single word), the characters after the prefix (one of `sets`, or
- * the inside of a character class), their number, and the prefixes. If two lines have one prefix,
- * the first that matches counts.
+ * the kind, the characters after the prefix, their number, and the prefixes. A kind of a single
+ * word gets “-token”. The characters are one of `sets`, or the inside of a character class. If two
+ * lines have one prefix, the first that matches counts.
  */
 const table = String.raw`
 github \w.- 100-2000 ghs_
@@ -255,7 +255,10 @@ export const tokenPrefixes = [...rowsByPrefix.keys()]
 
 const anyPrefix = new RegExp(tokenPrefixes, 'g');
 
-/** Tokens may begin anywhere, also right after a letter. `remainder` follows the prefix. */
+/**
+ * Tokens may begin anywhere, also right after a letter, but a prefix inside a word doesn't count
+ * (`isInsideWord`). `remainder` follows the prefix.
+ */
 export function* tableTokens(text: string) {
   for (const { 0: prefix, index } of text.matchAll(anyPrefix)) {
     if (isInsideWord(prefix, text.slice(Math.max(0, index - 12), index))) continue;
@@ -270,8 +273,8 @@ export function* tableTokens(text: string) {
 }
 
 /**
- * True for a short prefix that ends a word (`task-`), and for letters and digits alone within
- * Base64, where they occur by chance.
+ * True for a short prefix that ends a word (`task-`). Also true for a prefix of only letters and
+ * digits within Base64, where it occurs by chance.
  */
 function isInsideWord(prefix: string, before: string): boolean {
   return (

@@ -26,7 +26,9 @@ export function reasonByType(path: string, { name, wellFormed, dirent }: FolderE
   return { kind: 'unusableName' };
 }
 
-/** Windows lists entries of other kinds, such as cloud files, as links. */
+/**
+ * On Windows, an entry that is listed as a link may be a file or a folder, such as a cloud file.
+ */
 function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'dirent'> {
   const { name } = dirent;
   const stat = dirent.isSymbolicLink() ? lstatSync(join(folder, name), { throwIfNoEntry: false }) : undefined;

@@ -29,11 +29,13 @@ import type { Excluded, Reason, SelectedFile, Selection } from './selection.ts';
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
   /**
-   * Ignored paths that a user chose to upload. In a folder (ends in `/`), the rules for its
+   * Ignored paths that a user chose to upload. A folder's path ends in `/`. The rules for its
    * contents still apply.
    */
   readonly include?: readonly string[] | undefined;
-  /** The walk is synchronous, so a folder that doesn't respond must be known before. */
+  /**
+   * Detects a folder that doesn't respond before the walk, which is synchronous and would block.
+   */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
   /** Gets the number of files so far, every few milliseconds. */
   readonly onProgress?: ((files: number) => void) | undefined;
@@ -41,9 +43,10 @@ export interface SelectOptions extends RuleOptions {
 
 /**
  * Selects the files to upload: those that `git ls-files --others --exclude-standard` lists with an
- * empty index, without links, nested repositories, and files that the user's excludes file,
- * `.whiteboxignore`, or `exclude` excludes. Starts no process. Throws `notAFolder`,
- * `sourceUnreadable`, `ignoreFileUnreadable`, or `noAnswer`.
+ * empty index, and those in `include`. `Reason` has the exceptions, such as links, nested
+ * repositories, and files that the user's excludes file, `.whiteboxignore`, or `exclude` excludes.
+ * Starts no process. Throws `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`,
+ * or the signal's reason.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -73,10 +76,14 @@ interface Folder {
   readonly path: string;
   readonly full: string;
   readonly layers: readonly RuleLayer[];
-  /** The rule that excludes this folder, which the walk enters for chosen or tracked paths. */
+  /**
+   * The rule that excludes this folder or one above it. The walk enters the folder because
+   * something in it is chosen or tracked.
+   */
   readonly ignoredBy: IgnoreRule | undefined;
   /**
-   * The walk enters the folder only for files that Git tracks: the folder itself is in `excluded`.
+   * The walk enters the folder only for files that Git tracks. The folder itself, or one above it,
+   * is in `excluded`.
    */
   readonly trackedOnly: boolean;
   readonly entries: Iterator<FolderEntry>;
@@ -84,8 +91,8 @@ interface Folder {
 
 const sliceMs = 5;
 /**
- * Walks a folder once, in byte order. A synchronous call with a warm cache takes a fraction of a
- * round trip to a thread.
+ * Walks a folder once, in byte order. The calls are synchronous: with a warm cache, a call takes a
+ * fraction of a round trip to another thread.
  */
 class Walk {
   readonly files: SelectedFile[] = [];
@@ -231,7 +238,7 @@ class Walk {
       if (name !== '.git' && !folder.trackedOnly) this.#exclude(path, { kind: 'repositoryData' });
       return undefined;
     }
-    // Most users choose nothing, and a lookup of the path takes longer than all else.
+    // Most users choose nothing, and looking up every path would take long.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
     const own = excludes(folder.layers, key);
     const rule = own === undefined || isGitsOwn(own) ? (folder.ignoredBy ?? own) : own;
@@ -302,8 +309,8 @@ function isRepositoryData(name: string): boolean {
 }
 
 /**
- * True also below a Git folder. A bare repository's folder may contain a working tree, the
- * `repository`.
+ * True also below a Git folder. The search stops at the top of `repository`, because the folder of
+ * a bare repository may contain a working tree.
  */
 async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
   for (let at = folder; at !== repository?.root; at = dirname(at)) {

@@ -23,13 +23,16 @@ export type Reason =
   | { readonly kind: 'special' }
   | { readonly kind: 'nestedRepository' }
   | { readonly kind: 'submodule' }
-  /** `file` is an ignore file that can't be read, so its whole folder is excluded. */
+  /**
+   * `file` is an ignore file, or a configuration file of Git, that can't be read. So the whole
+   * folder is excluded.
+   */
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
-  /** The name isn't UTF-8, or is unsafe to extract on another system. */
+  /** The name isn't valid Unicode, or is unsafe to extract on another system. */
   | { readonly kind: 'unusableName' }
   /**
-   * The path is, or is inside, data of a version control system. A `.git` inside the folder has no
-   * entry.
+   * The path is, or is inside, data of a version control system. No `.git` inside the selected
+   * folder is listed.
    */
   | { readonly kind: 'repositoryData' }
   | { readonly kind: 'outsideRoot' };
@@ -44,8 +47,8 @@ export interface Excluded {
 }
 
 /**
- * The files of a folder that would be uploaded, and the paths that would not. Each list is in the
- * byte order of paths, with missing or empty submodules at the end.
+ * The files of a folder that would be uploaded, and the paths that would not. Both lists are in the
+ * byte order of paths, but missing or empty submodules are at the end of `excluded`.
  */
 export interface Selection {
   /** The path is absolute and free of links. */
@@ -55,7 +58,8 @@ export interface Selection {
   readonly bytes: number;
   readonly unreadRules: readonly UnreadRules[];
   /**
-   * Indexes that could not be read. Ignored files that Git tracks there have the reason `ignored`.
+   * Git's indexes that could not be read. Files that such an index tracks have the reason `ignored`
+   * if they are ignored.
    */
   readonly unreadIndexes: readonly UnreadIndex[];
 }
