@@ -180,8 +180,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Sends the start request of an `unknown` run again. Only a user decides this, since it may start
-   * a second paid run.
+   * Sends the start request of an `unknown` run again. Only a user decides this, because a second
+   * run may start and spend credits.
    */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
     const run = this.#require(id);

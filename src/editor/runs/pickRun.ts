@@ -12,7 +12,7 @@ export interface RunNode {
   readonly id: string;
 }
 
-/** `latestId` is the latest run of these folders that has findings and isn't imported. */
+/** `latestId` is the ID of the latest run of these folders that has findings and isn't imported. */
 export interface FolderNode {
   readonly kind: 'folder';
   readonly key: string;

@@ -26,7 +26,7 @@ export class RunNotes {
     });
   }
 
-  /** `intendedAt` is given if the run's journal may not say yet that it was accepted. */
+  /** `intendedAt` is given while the run's journal may lack the run ID. */
   keep(run: LiveRun, intendedAt?: number): void {
     this.#write(run.runId, { ...toNote(run), intendedAt });
   }

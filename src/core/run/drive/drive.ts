@@ -22,7 +22,10 @@ export class Drive {
   readonly #stop = new AbortController();
   #underWay: Next['step'] | undefined;
   readonly #waiting: Waker[] = [];
-  /** The last failure. The same one may recur for days, and only the first is a warning. */
+  /**
+   * The last failure. The same failure may recur for days, and only its first occurrence is a
+   * warning.
+   */
   #failure = '';
   /** Resolves `#untilWoken`. Defined only while the loop is idle. */
   #onWoken: (() => void) | undefined;
@@ -67,7 +70,7 @@ export class Drive {
     this.recheck();
   }
 
-  /** The step in progress ends soon. */
+  /** Aborts the step in progress. `ended` resolves once that step has ended. */
   stop(): void {
     this.#stop.abort(new DOMException('Stopped', 'AbortError'));
     this.recheck();

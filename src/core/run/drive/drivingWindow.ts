@@ -165,7 +165,7 @@ export class DrivingWindow {
     for (const drive of this.#drives.values()) drive.stop();
   }
 
-  /** Polls without the lease. The window that has it reads the result in the journal. */
+  /** Polls without the lease. The window that has the lease reads the result in the journal. */
   async #ask(run: LiveRun): Promise<void> {
     const { store, clock } = this.#deps;
     if (run.state === 'collecting' || retryAfterMs(run, clock.now()) > 0) return;
@@ -194,7 +194,7 @@ export class DrivingWindow {
     }
   }
 
-  /** Computes findings that no window could compute before. Each window tries once. */
+  /** Computes findings that could not be computed before. Each window tries once for each run. */
   async #saveRecords(): Promise<void> {
     const { store, log } = this.#deps;
     const isToTry = (run: Run): boolean => needsArchives(run) && !this.#tried.has(run.id);

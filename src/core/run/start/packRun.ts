@@ -12,8 +12,8 @@ import type { RunIn, Target } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 
 /**
- * The journal names at most this many files that could not be packed, because it is rewritten at
- * every step.
+ * The journal names at most this many files that could not be packed. It is rewritten at every
+ * step.
  */
 const maxOmitted = 100;
 const pieceLength = 64 << 10;
@@ -32,8 +32,8 @@ export function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): Ab
 }
 
 /**
- * If packing fails, its files are removed. `removeAbandonedStarts` removes the files of a process
- * that died.
+ * If packing fails, the run's files are removed. `removeAbandonedStarts` removes the files of a
+ * process that died.
  */
 export async function packRun(assessment: Assessment, deps: StartDeps): Promise<PackedRun> {
   const { store, clock, log } = deps;

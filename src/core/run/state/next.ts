@@ -62,7 +62,7 @@ function notice(run: Run): Next[] {
 }
 
 /**
- * Archives are needed until every artifact is here and the findings are computed, because these
+ * Archives are needed until every artifact is here and the findings are computed, because findings
  * show the uploaded text.
  */
 function archives(run: Run): Next[] {

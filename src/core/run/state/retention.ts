@@ -16,8 +16,8 @@ export function resultsKeptUntil(run: Run): number | undefined {
 }
 
 /**
- * A run that may have files on the service is kept until the service is expected to have removed
- * them.
+ * A run that may have files on the service is kept at least until the service is expected to have
+ * removed them.
  */
 export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;

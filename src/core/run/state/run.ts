@@ -81,7 +81,7 @@ const artifactSchema = looseObject({
   file: z.optional(z.string()),
   bytes: z.optional(count),
   failure: z.optional(failureSchema),
-  /** When it was downloaded again. */
+  /** When the artifact was downloaded again. */
   at: z.optional(time),
 });
 export type Artifact = z.infer<typeof artifactSchema>;

@@ -40,7 +40,7 @@ export async function removeFile(
   for (const outcome of believed === 'reserved' ? order : order.toReversed()) {
     const failure = await calls[outcome]();
     if (failure === undefined) return outcome;
-    // These may answer a call about a file in another state: docs/api.md, section 7, doesn't say
+    // The service may report these for a file in another state: docs/api.md, section 7, doesn't say
     // which.
     if (!['conflict', 'rejected', 'notFound'].includes(failure.kind)) throw failure;
     failures[outcome] = failure;
