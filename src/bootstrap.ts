@@ -103,11 +103,11 @@ async function watchForRuns(context: vscode.ExtensionContext, onChange: () => vo
 }
 
 async function hasRuns(context: vscode.ExtensionContext): Promise<boolean> {
-  // Run notes outlive the runs' folders, as when a container is rebuilt.
+  // Run notes outlive the runs' folders, for example if a container is rebuilt.
   if (context.globalState.keys().some((key) => key.startsWith('run:'))) return true;
   try {
     return (await readdir(join(context.globalStorageUri.fsPath, 'runs'))).length > 0;
   } catch {
-    return false; // There is no folder yet.
+    return false; // The folder is missing or can't be read.
   }
 }

@@ -28,7 +28,7 @@ export interface AskOptions {
 /** A cancellation should take at most 500 ms, with all its cleanup. */
 const maxExitMs = 250;
 
-/** A thread in a read that never returns never ends, so it is abandoned. */
+/** Waits only for a time, because a thread whose read never returns never ends. */
 export async function waitForExit(exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(maxExitMs, undefined, { ref: false })]);
 }

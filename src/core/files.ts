@@ -238,7 +238,7 @@ export async function sweepTemporary(
     try {
       if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
     } catch (error) {
-      // Another window may have renamed the file.
+      // Another window may have renamed or removed the file.
       if (systemCode(error) !== 'ENOENT') throw error;
     }
   }
@@ -280,7 +280,7 @@ export function toFileStamp({ ino, size, mtimeNs }: { ino: bigint; size: bigint;
 }
 
 /**
- * True for an error which means that a name has no regular file: it is missing or, for example, a
+ * True if an error means that a path leads to no regular file, but to nothing or, for example, a
  * link.
  */
 export function isNoFile(error: unknown): boolean {

@@ -93,8 +93,8 @@ export function fieldsOf(value: unknown): Fields {
 }
 
 /**
- * Undefined if a key is missing. Only own properties count, and of keys with the same `normalKey`,
- * the first.
+ * Undefined if a key is missing. Only own properties count. Of keys with the same `normalKey`, the
+ * first counts.
  */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
@@ -135,7 +135,9 @@ export function firstHit<T>(
   return undefined;
 }
 
-/** Undefined also for null. A miss must be cheap, because about one in twenty aliases exists. */
+/**
+ * Undefined also for null. A miss must be cheap, because only about one in twenty aliases exists.
+ */
 function hitAt(fields: Fields, path: KeyPath): unknown {
   const first = fields.get(path[0] ?? '') ?? undefined;
   return first === undefined || path.length === 1 ? first : (valueAt(first, path.slice(1)) ?? undefined);

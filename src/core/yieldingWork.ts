@@ -139,7 +139,7 @@ export class FolderCalls {
   #outstanding = 0;
   /** The calls among `#outstanding` that nobody waits for any more. */
   #late = 0;
-  /** The oldest comes first. */
+  /** The oldest call comes first. */
   #waiting: { readonly state: CalledFolder; readonly goOn: (mayCall: boolean) => void }[] = [];
 
   constructor(log: Logger) {

@@ -61,7 +61,7 @@ const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchem
 /**
  * The endpoints of one organization on one service (docs/api.md, section 4). A call checks its
  * request (`schema`), is retried only as its policy allows (`retry`), and checks the reply. `http`
- * and `sendRequest` move the bytes; `failure` turns replies into errors.
+ * and `sendRequest` move the bytes; `failure` turns refusals and broken connections into errors.
  */
 export class AssessmentClient {
   readonly #options: ClientOptions;

@@ -96,7 +96,7 @@ export function storedToken(
       const stored = await read(signal);
       if (stored !== undefined && stored !== rejected) return stored;
       const fresh = await renewed(stored, signal);
-      // The command prints another token only after a new sign-in in its tool.
+      // The command prints another token only after the user signs in to its tool again.
       if (fresh === rejected) throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return fresh;
     },

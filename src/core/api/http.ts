@@ -210,7 +210,7 @@ export interface HashedFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** The file's stamp right after it was hashed. A file with this stamp isn't hashed again. */
+  /** The file's stamp after it was hashed. A file that still has this stamp isn't hashed again. */
   readonly fileStamp?: string | undefined;
 }
 

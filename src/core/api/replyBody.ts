@@ -14,7 +14,7 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
       if (bytes >= maxStartBytes) break;
     }
   } catch {
-    // The status is enough.
+    // The status and the text so far are enough for an error.
   }
   return bodyText(Buffer.concat(chunks), response.headers);
 }

@@ -45,7 +45,7 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
   return ['unsent', 'connectionLost', 'timeout', 'intercepted', 'rateLimited', 'serverError'].includes(kind);
 }
 
-/** A longer wait is shortened to this, because the wall clock may be wrong. */
+/** A longer wait is shortened to a day, because the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**

@@ -32,7 +32,7 @@ interface OutgoingRequest {
   readonly totalMs?: number;
 }
 
-/** Throws an AssessmentError for every failure, and the signal's reason. */
+/** Throws an AssessmentError for every failure, or the signal's reason after an abort. */
 export async function sendRequest<T>(
   request: OutgoingRequest,
   read: (response: http.IncomingMessage) => Promise<T>,

@@ -131,7 +131,8 @@ const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
  * Rebuilds serialized HTML with only the allowed attributes. Returns undefined if it has anything
- * but text and allowed elements. The webview has already sanitized the HTML, but it isn't trusted.
+ * but text and allowed elements. The webview has already sanitized the HTML, but the webview isn't
+ * trusted.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];

@@ -124,7 +124,9 @@ const webviewMessage = z.discriminatedUnion('type', [
 
 const webviewState = z.object({
   documentId: text,
-  /** This is the first visible part; `offsetPx` tells how far it is scrolled. */
+  /**
+   * This is the index of the first visible section, with `offsetPx` of its pixels above the screen.
+   */
   section: z.optional(count),
   offsetPx: z.optional(z.number()),
 });

@@ -80,7 +80,7 @@ function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject,
     credentials: z.optional(
       z
         .array(login)
-        // Unique logins are stricter than the API: a saved password belongs to one login.
+        // To require unique logins is stricter than the API: a saved password belongs to one login.
         .check(z.minLength(1), z.maxLength(100), z.refine(areLoginsUnique), z.meta({ uniqueItems: true })),
     ),
     additional_instructions: z.optional(instructionsSchema),
@@ -177,7 +177,8 @@ export function sharedInput({
 }
 
 /**
- * The order of the URLs, the letter case of hosts, and slashes at the end of paths don't matter.
+ * The order of the URLs, repeated URLs, the letter case of hosts, and slashes at the end of paths
+ * don't matter.
  */
 export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
   const targets = target_urls.map((url) => {

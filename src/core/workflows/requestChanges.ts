@@ -76,7 +76,7 @@ const contextLength = 40;
 
 export interface ChangedLine {
   readonly sign: '+' | '−';
-  /** One line without hidden characters. “…” stands for more unchanged text. */
+  /** The text is one line without hidden characters. “…” stands for more unchanged text. */
   readonly text: string;
   readonly length: number;
 }

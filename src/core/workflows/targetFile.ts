@@ -83,7 +83,7 @@ export interface TargetProblem {
     | 'atMost';
   readonly offset: number;
   readonly length: number;
-  /** The missing, unknown, or repeated member; the expected type; or the allowed values. */
+  /** Names the missing, unknown, or repeated member, the expected type, or the allowed values. */
   readonly subject?: string;
   readonly bound?: number;
   readonly counted?: 'items' | 'characters' | 'credits';
@@ -99,7 +99,7 @@ const maxBytes = 8_000_000;
  * with indentation.
  */
 const maxOutsideStrings = 100_000;
-/** A valid file has 5 levels. Parsers recurse into each. */
+/** A valid file has at most 4 open brackets at a time. Parsers recurse into every bracket. */
 const maxDepth = 100;
 const maxProblems = 100;
 
