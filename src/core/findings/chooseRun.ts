@@ -13,7 +13,8 @@ export function hasAllFindings(run: Run): boolean {
 }
 
 /**
- * Runs of one subject replace each other. A subject is the code of the folders, or an application.
+ * A folder shows one run of each subject. A subject is the code of the run's folders, or an
+ * application.
  */
 export function subjectOf({ id, workflow, input }: Run): string {
   if (workflow === 'whitebox-assessment') return 'whitebox';
@@ -30,7 +31,10 @@ export function isOfService(run: Run): boolean {
   return run.state !== 'imported' || run.runId !== undefined;
 }
 
-/** Such a run says nothing about other pairs. */
+/**
+ * A run of one pair says nothing about other pairs. A continuation includes the findings of its
+ * predecessor, so it is a run of one pair only if the predecessor was one, too.
+ */
 export function testsOnePair(run: Run): boolean {
   return run.input?.pairs?.length === 1 && (!isContinued(run) || run.continuesOnePair === true);
 }
@@ -60,8 +64,8 @@ export class FolderChoices {
   }
 
   /**
-   * Keys are `folderSubjectKey`s. A folder without an entry is neither open nor chosen, and accepts
-   * findings of every shown run.
+   * Keys are `folderSubjectKey`s. A folder without an entry is not open, and no run was chosen for
+   * it: it shows the findings of every shown run.
    */
   runsToShow(
     all: readonly Run[],
@@ -109,14 +113,20 @@ export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));
 }
 
-/** An imported file doesn't name its account. */
+/**
+ * Imports of unknown origin share names only with each other. An import of a known run doesn't name
+ * its account, so the account may be the same.
+ */
 export function canShareNames(one: Run, other: Run): boolean {
   if (!isOfService(one) || !isOfService(other)) return isOfService(one) === isOfService(other);
   const isOfSameAccount = one.baseUrl === other.baseUrl && one.organizationId === other.organizationId;
   return one.state === 'imported' || other.state === 'imported' || isOfSameAccount;
 }
 
-/** Returns, once each, runs of this subject and account with findings in a folder of this run. */
+/**
+ * Returns runs with findings that have the subject, the account, and a folder of this run. If
+ * several records are of one run, only the first is returned.
+ */
 export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
   const related = runs.filter(
@@ -151,8 +161,8 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 const maxUnseenMs = 30 * 60_000;
 
 /**
- * Returns milliseconds. A run counts only if it is of the same kind, and if its start and end were
- * seen.
+ * Returns milliseconds. A run counts only if it succeeded, is of the same kind, was started here,
+ * and was polled shortly before its end was seen.
  */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
   return runsBefore(runs, run).flatMap((other) => {
@@ -179,7 +189,7 @@ function foldersKeyOf(run: Run): string {
   return JSON.stringify([subjectOf(run), ...folders]);
 }
 
-/** Both are one assessment (docs/api.md, section 2.7). */
+/** True means that both runs are one assessment (docs/api.md, section 2.7). */
 export function continuesRun(run: Run, other: Run): boolean {
   return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
 }

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';
 import type { ResultFinding, RunResult } from './result/result.ts';
 
-/** The user answers `same` or `other`. */
+/** `same` and `other` are a user's answers: whether the run found the finding that it confirms. */
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 
@@ -30,8 +30,8 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const [pair] = run.input?.pairs ?? [];
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
-    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever its findings
-    // call it.
+    // All findings count, whatever pair they name: the run assessed only this one (docs/api.md,
+    // section 2.7, rule 3).
     const found = await findingsOf(run, source);
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
     const result = resultOf(run, found, progress.stateOf(feature, perspective));
@@ -80,8 +80,8 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
 }
 
 /**
- * Returns undefined if the input or ID is unknown. The input is for one pair (docs/api.md, section
- * 2.7).
+ * Returns the input of a run for one pair (docs/api.md, section 2.7), or undefined if the given
+ * run's input or ID is unknown.
  */
 export function toConfirmInput(
   run: Run,

@@ -1,7 +1,7 @@
 import { clip } from '../visibleText.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
-/** The worst comes first. `none` means no business impact, `unrated` no readable rating. */
+/** The most severe comes first. `none` means no business impact, `unrated` no readable rating. */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
@@ -23,14 +23,14 @@ export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] 
 export type LocationRole = (typeof LOCATION_ROLES)[number];
 
 /**
- * Lines and columns are 1-based. Details have the reported ones. A finding has those of the
- * uploaded text or, if the upload is unknown, of the local file.
+ * Lines and columns are 1-based. `Details` have them as reported. A result's `Finding` has them
+ * corrected where possible: to the uploaded text or, if the upload is unknown, to the local file.
  */
 export interface Location {
   /** This untrusted path has no line suffix. Only `location/resolver` turns it into a file. */
   readonly path: string;
   readonly startLine?: number | undefined;
-  /** Never before `startLine`. */
+  /** It is never before `startLine`. */
   readonly endLine?: number | undefined;
   readonly startColumn?: number | undefined;
   readonly endColumn?: number | undefined;
@@ -44,8 +44,8 @@ export interface Location {
 }
 
 /**
- * The values are names in exports. `details` is a second description, `other` what no other part
- * shows.
+ * The values are member names in exports. `details` is a second description. `other` has the fields
+ * that no other part of the finding shows.
  */
 const blockNames = {
   details: 'details',
@@ -67,26 +67,31 @@ export interface Block {
   readonly text: string;
 }
 
-/** The score is from 0 to 10, the vector as received. */
+/**
+ * The score is from 0.1 to 10. The vector is a single line with visible control and bidi
+ * characters.
+ */
 export interface Cvss {
   readonly score?: number | undefined;
   readonly vector?: string | undefined;
 }
 
 /**
- * Lists, Problems, filters, and decisions need only this. `id`, `title`, `rule`, `severityText`,
- * `url`, and `feature` are single lines with visible control and bidi characters. Every other text
- * is untrusted and as received.
+ * Lists, Problems, filters, and decisions need only this. `summary`, `toolDecision`, and the texts
+ * of `locations` are untrusted and not escaped. Other texts are single lines with visible control
+ * and bidi characters.
  */
 export interface Finding {
-  /** The position in the findings file starts at 0. */
+  /** The position among the findings of the file starts at 0. */
   readonly index: number;
-  /** The ID in the file, else `#` and the position from 1. It is only displayed. */
+  /**
+   * This is the ID in the file, else `#` and the position counted from 1. It need not be unique.
+   */
   readonly id: string;
   readonly title: string;
   readonly rule?: string | undefined;
   readonly severity: Severity;
-  /** The rating as written, if it differs from `severity`. */
+  /** This is the rating as written, if it differs from `severity`. */
   readonly severityText?: string | undefined;
   readonly summary: string;
   /** The main location is first. */
@@ -103,27 +108,28 @@ export interface Finding {
   /** The tool suppressed the finding. That counts until a user decides. */
   readonly toolDecision?: TriageDecision | undefined;
   /**
-   * `clipped`: texts or locations were cut, here or to limit the result. `unreadable`: the item is
-   * no object, and only `ReportedFinding.raw` has its content.
+   * `clipped` means that texts or locations were cut, by the parser or to limit the size of
+   * `result.json`. `unreadable` means that the item isn't an object, so `ReportedFinding.raw` has
+   * its content.
    */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
 
-/** Details are read when a user looks at the finding. `confidence` is a single line. */
+/** Details are read only on demand, because they may be large. `confidence` is a single line. */
 export interface Details {
   readonly description: string;
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
   /**
-   * At most 500 locations are as reported, with quotes. Those of the finding come first, in the
-   * same order.
+   * There are at most 500 locations, as reported and with quotes. The first of these are the
+   * finding's, in the same order.
    */
   readonly locations: readonly Location[];
 }
 
 export interface ReportedFinding extends Finding, Details {
-  /** Absent if the item's JSON is too long, or nested too deeply. */
+  /** It is absent if the item's JSON is too long or nested too deeply. */
   readonly raw?: string | undefined;
 }
 
@@ -151,7 +157,10 @@ export function detailsFrom({ summary, locations }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], locations };
 }
 
-/** 10,000 summaries of so many characters take one or two megabytes. */
+/**
+ * 10,000 summaries of this length take one to four megabytes of a result's 16. The unit is UTF-16
+ * code units.
+ */
 export const maxSummary = 120;
 
 export function summaryOf(description: string): string {

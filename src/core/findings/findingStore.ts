@@ -61,9 +61,9 @@ interface Chosen {
 
 /**
  * Holds the findings that the editor shows: for each open folder and subject, those of one run.
- * `#views` has what is known of these runs, and is replaced when more is known. Steps of one run
- * are sequential; runs don’t wait for each other. A load reads what has changed, and retries what
- * is unread or unknown.
+ * `#views` has a `RunView` of each of these runs, and is replaced when more is known. Steps of one
+ * run are sequential; runs don’t wait for each other. A load reads what has changed, and retries
+ * what is unread or unknown.
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
@@ -236,7 +236,9 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ absent = [] }) => absent);
   }
 
-  /** A finding keeps its name if the run is downloaded again. */
+  /**
+   * Findings are found by name, because their indexes may change when the run is downloaded again.
+   */
   find(runId: string, name: string): ShownFinding | undefined {
     this.#byName ??= Map.groupBy([...this.all(), ...this.absent()], (each) => each.name);
     return this.#byName.get(name)?.find(({ run }) => run.id === runId);
@@ -247,7 +249,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * Returns undefined if the number is unknown. The head of a result that isn't shown is read once.
+   * Returns undefined if the counts are unknown. The head of a result that isn't shown is read
+   * once.
    */
   async countsOf(run: Run): Promise<FindingCounts | undefined> {
     if (!hasFindings(run) || this.failureOf(run.id) !== undefined) return undefined;
@@ -271,7 +274,9 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /** Undefined if the item is too long or nested too deeply, or if its file was replaced. */
+  /**
+   * Returns undefined if the item is too long or nested too deeply, or if its file was replaced.
+   */
   itemOf(found: Detailable): Promise<string | undefined> {
     return readItem(found, this.#deps);
   }
@@ -280,7 +285,7 @@ export class FindingStore implements Disposable {
     return readConfirmations(name, { ...this.#deps, read: (run) => readResult(run, this.#deps) });
   }
 
-  /** Shows the run until another one of its subject is chosen or ends with findings. */
+  /** Shows the run until another run of its subject is chosen, or a new one is shown by default. */
   async show({ id }: Run): Promise<void> {
     const { runs } = this.#deps;
     const run = runs.get(id);
@@ -291,7 +296,10 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /** Shows nothing until a run is chosen or, for a folder that is open here, ends with findings. */
+  /**
+   * Shows nothing until a run is chosen or, for a folder that is open here, a new run is shown by
+   * default.
+   */
   async clear(): Promise<void> {
     this.#loading.abort();
     this.#loading = new AbortController();
@@ -305,8 +313,9 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * The comparison ends when other findings are shown. Throws the signal's reason, or why a run
-   * cannot be read, with its ID as `subject`.
+   * The comparison ends at the next `show` or `clear`, and when a newer run replaces this one or
+   * either run is removed. Throws the signal's reason, or why a run cannot be read, with its ID as
+   * `subject`.
    */
   async showComparison(run: Run, baseline: Run, signal?: AbortSignal): Promise<void> {
     const read: RunView[] = [];
@@ -337,7 +346,9 @@ export class FindingStore implements Disposable {
     return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
   }
 
-  /** The runs need not be shown. */
+  /**
+   * Returns the saved findings of the runs that are shown by default, whatever a user has chosen.
+   */
   async latestFindings(): Promise<readonly ShownFinding[]> {
     const { runs, triage, isOpenHere } = this.#deps;
     const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());

@@ -6,7 +6,7 @@ import type { UploadPath } from './location/resolver.ts';
 
 /**
  * A finding keeps the name of its first report. `result/match` pairs the findings of a result with
- * earlier ones: a certain pair shares the name; other pairs are noted in `possibleNames`. Decisions
+ * earlier ones: a sure pair shares the name; other pairs are noted in `possibleNames`. Decisions
  * refer to names. If two machines name a finding differently, its findings file and index, or its
  * fingerprint, identify it.
  */
@@ -50,8 +50,9 @@ export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'possibleName
 }
 
 /**
- * Searches by name, then by findings file and index, then by fingerprint. A fingerprint must be
- * unique in `findings`, and have only one name in `asked`.
+ * Searches by name, then by findings file and index, then by fingerprint. A name is also looked up
+ * as a findings file and index, since it consists of those of a first report. A fingerprint counts
+ * only if it has one name in `findings`, and no second name in `asked`.
  */
 export function createFinder<T extends FindingIdentity>(
   findings: readonly T[],
@@ -82,8 +83,9 @@ const scheme = '1';
 const maxSnippet = 10_000;
 
 /**
- * Hashes kind, path, and quoted code; for a live finding, its pair, method, and address. The hash
- * depends only on the findings file and the upload.
+ * Hashes the kind, the path, and the quoted code. For a live finding without locations, hashes its
+ * pair and its request's method and URL path. The hash depends only on the findings file and the
+ * upload.
  */
 export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPath, 'path'>): string {
   const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);
@@ -103,24 +105,24 @@ export function isWithoutCode(finding: Finding): boolean {
   return finding.locations.length === 0 && isLiveFinding(finding);
 }
 
-/** The query doesn't count, since its values belong to one request. */
 export function liveKeysOf(finding: Finding): readonly string[] {
   const { perspective } = finding;
   const topics = perspective === undefined ? kindsOf(finding) : [perspective];
   return topics.map((topic) => JSON.stringify([topic, ...liveAddressOf(finding)]));
 }
 
+/** Only the path of the URL counts: a query's values belong to one request. */
 function liveAddressOf({ feature = '', method = '', url = '' }: Finding): readonly string[] {
   const path = URL.parse(url)?.pathname ?? url.split(/[?#]/, 1)[0] ?? '';
   return [feature, method, path];
 }
 
-/** Shorter quotes, such as a lone brace, occur anywhere. */
+/** Shorter quotes, such as `i++;`, occur anywhere. White space doesn't count. */
 const minQuote = 6;
 
 /**
- * Hashes a quote without white space, omitted lines, and lines of brackets at its ends. Returns an
- * empty text if the rest is too short to identify code.
+ * Hashes a quote without white space, lines that stand for omitted code, and lines of punctuation
+ * at its ends. Returns an empty text if the rest is too short to identify code.
  */
 export function quoteKeyOf(snippet = ''): string {
   const lines = splitLines(snippet.slice(0, maxSnippet))

@@ -35,10 +35,11 @@ import type { UploadedFile } from './location/uploadedFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /**
- * What is known of one run is an immutable value. It is made of the run's record, with all
- * locations as they were uploaded and their folders unread. Each step adds what it finds out, or
- * returns the same view. What could not be read stays unread or unknown, and the same step retries
- * it. Decisions are not part of it: `view/show` looks them up.
+ * A `RunView` is an immutable value with everything that is known of a run. At first, it has the
+ * run's result, with locations as uploaded and their folders unread. Each step returns a view with
+ * what it found out, or the same view if nothing changed. What could not be read stays unread or
+ * unknown, and the same step retries it. Decisions are not part of a view: `view/show` looks them
+ * up.
  */
 
 export interface RunView extends Located {
@@ -65,7 +66,10 @@ const nothing = {
   owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
-/** Returns `former` if it is still right. Throws the signal's reason. */
+/**
+ * Returns `former`, with `run`, if it is still current. If the findings cannot be read, the view
+ * has a `failure`. Throws the signal's reason.
+ */
 export async function readView(
   run: Run,
   former: RunView | undefined,
@@ -149,7 +153,7 @@ function locateHere(
   isEdited: (file: string) => boolean = () => true,
 ): Promise<Located> {
   const { runs, calls, mappings, log } = source;
-  /** A location that cannot be followed stays where it was. */
+  /** If the worker fails, locations stay where they were. */
   const follow: Follow = (files, texts) =>
     followInWorker(files, texts, source).catch((error: unknown) => {
       log.warn(`Locations of findings cannot be followed: ${String(error)}`);
@@ -203,7 +207,7 @@ export async function locateAgain(
   return { ...view, ...located, owners: hasNewFile ? 'unknown' : view.owners };
 }
 
-/** Whether a file is missing may depend on its letter case. */
+/** The file system may ignore letter case and how characters are composed. */
 function comparable(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }

@@ -43,18 +43,20 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
    * has to check.
    */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** It is undefined if no CODEOWNERS file covers the main location's file. */
+  /** It is undefined if the main location has no local file, or if no CODEOWNERS file covers it. */
   readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 
-/** The view has only findings of folders that show this run. */
+/** If the editor shows the run, findings in folders that show another run are excluded. */
 export interface ShownRun {
   readonly run: Run;
   readonly shown: readonly ShownFinding[];
   readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
   readonly changedFiles?: number | undefined;
-  /** Only earlier runs report these. Closed ones are listed only if the baseline reports them. */
+  /**
+   * Only earlier runs report these. Closed findings are listed only if the baseline reports them.
+   */
   readonly absent?: readonly ShownFinding[] | undefined;
   /** `baselineCut` is present if not all findings of the baseline are known. */
   readonly baseline?: Run | undefined;
@@ -111,7 +113,10 @@ export function folderOf(shown: LocatedFinding): string | undefined {
   return shown.uploadedFolder ?? mainLocationOf(shown)?.folder;
 }
 
-/** Returns the finding's folder, or all of its run's if it is in none of them. */
+/**
+ * Returns the finding's folder, or all folders of its run if that folder is unknown or not among
+ * them.
+ */
 export function decisionFolders(shown: LocatedFinding): readonly string[] {
   const folders = shown.run.targets.map(({ folder }) => folder);
   const folder = folderOf(shown);

@@ -4,13 +4,13 @@ import type { TextStyle } from './freeText.ts';
 import type { PathBelief } from './pathText.ts';
 
 /**
- * The table of names for each part of a finding, the best first. The schema of findings.json is not
- * published, so every plausible name is listed. Keys are compared by `normalKey`; a dot means a
- * nested object. `extra.` is Semgrep's, `rule.` the rule that a SARIF result refers to,
- * `properties.` SARIF's property bag.
+ * This table lists the names of each part of a finding, the best first. The schema of findings.json
+ * is not published, so every plausible name is listed. Keys are compared by `normalKey`; a dot
+ * means a nested object. `extra.` is Semgrep's object, `rule.` is the rule that a SARIF result
+ * refers to, and `properties.` is SARIF's property bag.
  */
 
-/** A list under these keys has no findings, even if it looks like it. */
+/** An array under these keys is not a list of findings, even if its items look like findings. */
 export const NO_FINDINGS: ReadonlySet<string> = new Set(['errors', 'recommendations', 'references', 'rules']);
 
 export const OUTCOME = keyPaths('kind status status_code result check_result.result compliance.status');
@@ -30,10 +30,10 @@ export const SEVERITY = keyPaths(`
   rule.properties.security-severity level extra.severity rule.level
 `);
 
-/** These also name ranks and prose, so they count only if they hold just one known word. */
+/** These keys may also hold prose, so they count only if the value is a single known word. */
 export const RANK = keyPaths('priority impact');
 
-/** A rating under this key is a CVSS score. */
+/** A number under this key is a CVSS score, even if it is a whole number. */
 export const SECURITY_SEVERITY = 'securityseverity';
 
 export const SEVERITY_PARTS = keyPaths('level label value name score');
@@ -60,7 +60,7 @@ export const BLOCKS: readonly {
   readonly paths: readonly KeyPath[];
   readonly style?: TextStyle;
 }[] = [
-  // The first text is the description. A summary may be the title.
+  // The first text is the description. A summary comes last, because it may be the title.
   { kind: 'details', paths: [...DESCRIPTION, ...keyPaths('summary')] },
   { kind: 'impact', paths: keyPaths('impact extra.metadata.impact') },
   { kind: 'exploitScenario', paths: keyPaths('exploit_scenario') },
@@ -87,7 +87,10 @@ export interface LocationSource {
   readonly strings: PathBelief;
 }
 
-/** Only an array counts. Under another name, such as `path`, an array has the keys of one path. */
+/**
+ * Only an array under `file` is a list of files. An array under another name, such as `path`, may
+ * list the keys of a JSON path.
+ */
 export const FILE_LIST: LocationSource = { strings: 'files', paths: keyPaths('file') };
 
 export const MAIN_LOCATIONS: readonly LocationSource[] = [
@@ -133,7 +136,7 @@ export const POSITION_CHARACTER = keyPaths('character');
 export const START_COLUMN = keyPaths('column col start_column region.start_column');
 export const END_COLUMN = keyPaths('end_column region.end_column');
 
-/** `lines` is code only if it is text. */
+/** `lines` may have line numbers instead of code. `toSnippet` ignores these. */
 export const SNIPPET = keyPaths('snippet code code_snippet region.snippet extra.lines lines');
 export const LOCATION_LABEL = keyPaths('label message description rationale explanation note reason');
 export const LOCATION_ROLE = keyPaths('role');

@@ -22,9 +22,9 @@ interface Part {
  * The first of these counts:
  * 1. The root, if it is a finding with a line.
  * 2. The arrays and maps whose objects mostly look like findings, on the first level that has any.
- *    Nothing inside a finding is looked at. Objects with neither a rating nor a line may be files,
- *    and a lone object may be the head of a report: these count if there is nothing else.
- * 3. No finding, if an array is empty and none has objects.
+ *    Nothing inside a finding is looked at. A list without any rating or line may list files, and a
+ *    lone object may be the head of a report. These count only if nothing else is found.
+ * 3. An empty list, if an array is empty and no array has objects.
  * 4. The root, if it is a rated finding.
  */
 export function findList(root: unknown): readonly FoundList[] | undefined {
@@ -70,7 +70,7 @@ function partsIn({ value, severity }: Part): readonly Part[] {
 
 /**
  * A list under any word for a severity has that severity. An object has it only under the name of a
- * severity: one under `error` or `info` may be anything.
+ * severity: an object under `error` or `info` may be anything.
  */
 function severityOf(key = '', value: unknown): Severity | undefined {
   const word = key.trim().toLowerCase();
@@ -99,7 +99,10 @@ function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
   return items.filter(test).length * 2 > items.length;
 }
 
-/** A map is an object without lists that is no finding. In an array, it has only one object. */
+/**
+ * A map is an object that contains objects but no arrays, and is not a finding itself. An element
+ * of an array is a map only if it contains just one object.
+ */
 function isMap({ value, key }: Part): boolean {
   const members = Object.values(value);
   const objects = members.filter(isObject).length;
@@ -114,8 +117,9 @@ function isFinding(found: FoundList): boolean {
 }
 
 /**
- * A sure finding has a title. It also is rated, is of a live application, or has a line. A CWE
- * counts as a rating if the title isn't that of the rule or the description.
+ * True if the item has a title, and also has a rating or a line or is about a live application. A
+ * CWE counts as a rating if the title is neither the rule's ID nor the first line of the
+ * description.
  */
 function isSure(found: FoundList): boolean {
   const { title, rule, description, severity, cwes } = found.finding;

@@ -13,9 +13,9 @@ const maxParts = 2_000;
 export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
- * Returns the Markdown of `{text, markdown}`, lists for arrays, and `key: value` lines for other
- * objects. A boolean or null alone gives no text. A text longer than `MAX_TEXT` may be incomplete,
- * and the caller clips it.
+ * Returns the Markdown or text of `{text, markdown}`, lists for arrays, and `key: value` lines for
+ * other objects. A boolean or null alone gives no text. A text longer than `MAX_TEXT` may be
+ * incomplete, and the caller clips it.
  */
 export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
   if (typeof value === 'boolean') return '';
@@ -99,8 +99,9 @@ export function toSnippet(value: unknown, startLine: number | undefined): string
 }
 
 /**
- * Removes line numbers if every line has the next one or, after a line of dots, any later one. A
- * single line needs a bar, or the number of its location.
+ * Removes line numbers if every line has one and they are consecutive. After a line of dots, any
+ * later number may follow. A single line needs a bar after its number, or its location's line as
+ * the number.
  */
 function withoutNumbers(lines: readonly string[], startLine = 0): readonly string[] {
   const isAnyNumber = lines.length > 1 || barPrefix.test(lines[0] ?? '');

@@ -17,7 +17,7 @@ export const maxFindingsBytes = 64 * 1024 * 1024;
 const maxFindings = 10_000;
 /** Limits the characters of all findings. A file may repeat one text in many locations. */
 const maxLength = 256 * 1024 * 1024;
-/** Each part of a finding takes so many characters besides its texts. */
+/** Each finding, block, and location counts as this many characters besides its texts. */
 const overheadLength = 48;
 const maxRawLength = 1_000_000;
 
@@ -27,15 +27,15 @@ export interface ParsedFindings {
   readonly cut: Cut | undefined;
 }
 
-/** The `shown` worst of `total` findings were read. They are in file order. */
+/** Only the `shown` most severe of `total` findings were read. They are in file order. */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
 }
 
 /**
- * Items become findings, except passes (`isPass`) and those beyond `maxFindings`. Throws
- * `malformedFindings` if there is no list, and `findingsTooLarge`.
+ * Items become findings, except passes (`isPass`) and, beyond `maxFindings`, the least severe
+ * items. Throws `malformedFindings` if no list of findings can be read, and `findingsTooLarge`.
  */
 export function parseFindings(text: string): ParsedFindings {
   const root = readJson(withoutFence(text));

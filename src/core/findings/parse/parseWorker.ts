@@ -15,9 +15,9 @@ interface InRuns {
 export type Job =
   | ArtifactStart
   | ImportStart
-  /** Saves a result and details; answers with a `WorkedOut`. */
+  /** Saves a result and details, unless it is read-only; answers with a `WorkedOut`. */
   | ({ readonly kind: 'workOut' } & WorkOut)
-  /** Answers with a `ReportedFinding` for each finding that is in the file. */
+  /** Answers with a `ReportedFinding` for each requested index that the file has. */
   | ({ readonly kind: 'reported' } & AskedFindings & InRuns)
   /** Answers with `CurrentLocations` for each file. */
   | ({
@@ -30,7 +30,7 @@ export type Job =
   /** Answers with an `ExportedFile`. */
   | ({ readonly kind: 'export'; readonly request: ExportRequest } & InRuns);
 
-/** Modules are loaded here, so that no job loads those of others. */
+/** Each job loads only the modules that it needs. */
 async function perform(job: Job): Promise<unknown> {
   const runFolderOf = (id: string): string => join('runsFolder' in job ? job.runsFolder : '', id);
   switch (job.kind) {

@@ -43,13 +43,13 @@ export function toLineRange(value: unknown): Lines | undefined {
 
 /** Splits a trailing `:12`, `:12:5`, `:12-20` or `#L12-L20` from a path. */
 export function splitPath(text: string): Lines & { readonly path: string } {
-  // Most paths end in letters: this saves the search from every `:`.
+  // Most paths end with a letter, and are returned without a search for a suffix.
   if (!/\d$/.test(text)) return { path: text };
   const match =
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??
     /:(?<line>\d{1,9})(?::(?<column>\d{1,9})|-(?<last>\d{1,9}))?$/.exec(text);
   const path = text.slice(0, match?.index);
-  // If there are only digits and dots before it, they are a host.
+  // If only digits, dots, and colons precede the suffix, the text is an address or a time.
   if (!match?.groups || !/[^:.\d]/.test(path)) return { path: text };
   const { line, column, last } = match.groups;
   return {
@@ -59,9 +59,9 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Says which bare strings are paths: `files` any, `locations` those that look like one, `flow`
- * those with a line or with folders and a file, since code (`cursor.execute`) or a tool's name is
- * more likely.
+ * Says which bare strings are paths; a web address never is. With `files`, any other string is.
+ * With `locations`, it must look like a path. With `flow`, it needs a line number, or folders and a
+ * file: code (`cursor.execute`) or a tool's name is more likely.
  */
 export type PathBelief = 'files' | 'locations' | 'flow';
 

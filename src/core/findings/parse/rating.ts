@@ -9,8 +9,8 @@ const maxRatingLength = 40;
 const maxRatingWords = 6;
 
 /**
- * The first known word or score under a severity key counts, else a word of a rank, else the CVSS
- * score.
+ * The first known word or score under a severity key counts, else a known word under a rank key,
+ * else the CVSS score.
  */
 export function readRating(finding: Fields): Pick<Finding, 'severity' | 'severityText'> {
   const ratings = hitsAt(finding, aliases.SEVERITY).flatMap(({ path, value }) => {

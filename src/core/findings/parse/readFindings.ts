@@ -19,8 +19,8 @@ export async function findingsStampOf(run: Run, runFolder: string): Promise<stri
 }
 
 /**
- * Only a worker calls it: it takes time and memory. Throws `findingsTooLarge`, `malformedFindings`,
- * or the system's error.
+ * Only a worker calls this, since it takes time and memory. Throws `findingsTooLarge`,
+ * `malformedFindings`, `storage` for a run without findings, or the system's error.
  */
 export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
   const path = artifactPath(run, 'findings', runFolder);

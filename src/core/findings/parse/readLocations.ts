@@ -11,10 +11,11 @@ const maxLabelLength = 1_000;
 type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
- * Reads the locations of a finding, the main one first. A location that is reported twice is there
- * twice.
+ * Reads the locations of a finding, the main one first. A location may occur twice, for example as
+ * the main location and as a step.
  * 1. Listed locations are usually the most exact.
- * 2. The finding's own fields complete the only listed location, or are the main location.
+ * 2. The finding's own fields complete the only listed location, if they name no other file.
+ *    Otherwise, they are the main location, unless it is listed with a line.
  * 3. Locations that explain the finding, such as steps of an attack, need a path of their own.
  */
 export function readLocations(finding: Fields): readonly Location[] {
@@ -37,7 +38,7 @@ function withOwnFields(listed: readonly Location[], draft: Draft, pathAround?: s
   const isReported = (draft.startLine ?? draft.snippet ?? file) !== undefined;
   const isListed = listed.some((location) => location.path === path && hasLine(location));
   const all = path !== undefined && isReported && !isListed ? [{ ...draft, path }, ...listed] : listed;
-  // A location without a line adds nothing if its file has one with a line.
+  // A location without a line adds nothing if another location in its file has one.
   const withLine = new Set(all.filter(hasLine).map((location) => location.path));
   return all.filter((location) => hasLine(location) || !withLine.has(location.path));
 }

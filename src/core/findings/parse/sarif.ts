@@ -7,14 +7,16 @@ import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
 /**
- * Reads SARIF 2.1.0; comments name its sections. Objects of a log refer to each other: a result to
- * its rule and its taxa, a location to an artifact and its base, a message to a template, a link to
- * a location, a step to one of its run. A result is copied with all of these resolved, so that it
- * is read like an item of any findings file. What a file may repeat in many results is cut before
- * it is joined.
+ * Reads SARIF 2.1.0; comments name its sections. Objects of a log refer to each other: results to
+ * rules and taxa, locations to artifacts and bases, messages to templates. Links refer to
+ * locations, and steps to steps of the run. A result is copied with all of these resolved, so that
+ * it is read like an item of any findings file. Texts that many results may share are cut before
+ * they are joined.
  */
 
-/** The subjects of `malformedFindings`. The `detail` of `toolFailed` is what the tool says. */
+/**
+ * These are subjects of `malformedFindings`. The `detail` of `toolFailed` is the tool's message.
+ */
 const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
 
 export type SarifFault = (typeof SARIF_FAULTS)[number];
@@ -36,9 +38,9 @@ const maxUri = MAX_PATH + 1;
 const maxAddress = 300;
 
 /**
- * Returns undefined if the root is neither a log nor an array of logs. A run without a list of
- * results did not look; an empty list means that it did (3.14.23). Throws `malformedFindings` with
- * a `SarifFault`.
+ * Returns undefined if the root is neither a log nor an array with logs. A run without a list of
+ * results has analyzed nothing; an empty list means that nothing was found (3.14.23). Throws
+ * `malformedFindings` with a `SarifFault`.
  */
 export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
   const all: readonly unknown[] = Array.isArray(root) ? root : [root];
@@ -87,8 +89,8 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
 }
 
 /**
- * Returns what the tool says about its failure, or undefined if it did not fail. If it has looked,
- * only an error is a failure.
+ * Returns the tool's message about its failure, or undefined if it did not fail. If the log has a
+ * list of results, only an error notification is a failure.
  */
 function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
   const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
@@ -121,14 +123,15 @@ function toItem(result: JsonObject, references: References): Item {
     recommendation: fixesOf(whole),
     // These fields are resolved, and not shown.
     ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
-    // A result that is no failure has no severity, whatever its rule says (3.27.10).
+    // A result without a level has the severity `none` if its kind is not `fail` (3.27.10).
     ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),
   };
   return { raw: result, resolved, rule: { ...rule, level: references.levelOf(result, rule) }, suppression };
 }
 
 /**
- * A result counts, too, while a decision about it is under review or if one was rejected (3.35.3).
+ * Returns the tool's reasons, or undefined if the result is not suppressed. All of its suppressions
+ * must hold, and one that is under review or was rejected doesn't (3.35.3).
  */
 function suppressionOf(result: JsonObject): string | undefined {
   const suppressions = listAt(result, 'suppressions');
@@ -141,8 +144,8 @@ function suppressionOf(result: JsonObject): string | undefined {
 type RuleFinder = (result: JsonObject) => JsonObject;
 
 /**
- * The index in the tool or an extension counts, else the longest known part of the ID (3.27.5 to
- * 3.27.7, 3.52).
+ * The index in the driver or an extension counts unless the ID contradicts it. Otherwise, the
+ * longest known prefix of the ID counts (3.27.5 to 3.27.7, 3.52).
  */
 function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unknown): RuleFinder {
   const toRule = (rule: unknown): JsonObject => {
@@ -160,7 +163,7 @@ function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unkn
     const indexed = elementAt(components[component] ?? [], result['ruleIndex'] ?? reference['index']);
     const ids = withParents(result['ruleId'] ?? reference['id']);
     if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
-    // Of several rules with one ID, the first counts.
+    // The first of several rules with one ID counts.
     return byId.get(ids.find((id) => byId.has(id)))?.[0] ?? {};
   };
 }
@@ -171,7 +174,10 @@ function withParents(id: unknown): readonly string[] {
   return parts.slice(0, maxNesting).map((_, left) => parts.slice(0, parts.length - left).join('/'));
 }
 
-/** The level of the rule counts for a failure without a level (3.27.10). */
+/**
+ * Returns the level of the rule, which an invocation may override. It counts for a failure without
+ * a level of its own (3.27.10).
+ */
 function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
   const overrides = listAt(run, 'invocations').map((invocation) => {
     const changes = listAt(invocation, 'ruleConfigurationOverrides');
@@ -226,9 +232,10 @@ function decoded(uri: string): string {
 }
 
 /**
- * Returns what precedes a path with a base: the bases around it, each below the next (3.14.14). The
- * last one may be a folder on another machine: `/./` follows it, and `location/resolver` first
- * looks for what is below. A base on the web is ignored, since it is a page of the repository.
+ * Returns the prefix of paths with this base: its URI after those of the bases around it (3.14.14).
+ * The outermost base may be a folder on another machine: `/./` follows it, and `location/resolver`
+ * first looks for the path below it. A base on the web is ignored, since it is a page of the
+ * repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
@@ -263,7 +270,7 @@ function resolve(object: JsonObject, references: References, messages: readonly 
   return objectAt(resolved(object, 0));
 }
 
-/** A step may refer to one of its run (3.38.2). */
+/** A step may refer by its index to a step of the run (3.38.2). */
 function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   if (!Array.isArray(flows)) return flows;
   return flows.map((flow: unknown) => {
@@ -274,7 +281,9 @@ function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   });
 }
 
-/** Resolves a message (3.11) that has a reference or arguments. Any other stays as it is. */
+/**
+ * Resolves a message (3.11) that has a reference or arguments. Any other message stays as it is.
+ */
 function toMessage(message: unknown, templates: readonly JsonObject[]): unknown {
   const { id, text: own, arguments: values } = objectAt(message);
   const isReference = typeof id === 'string' && typeof own !== 'string';
@@ -282,7 +291,7 @@ function toMessage(message: unknown, templates: readonly JsonObject[]): unknown 
   if (found === undefined && !Array.isArray(values)) return message;
   const text = textOf(found ?? message);
   if (text === undefined || !Array.isArray(values)) return text ?? message;
-  // A template doubles its braces.
+  // A literal brace is doubled in a template.
   return replaceSome(text, /\{\{|\}\}|\{(\d{1,4})\}/g, (whole, index) => {
     const value: unknown = index === undefined ? whole.charAt(0) : values[Number(index)];
     return typeof value === 'string' ? value : whole;

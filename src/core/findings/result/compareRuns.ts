@@ -12,7 +12,7 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /** A blackbox assessment always has one, even if its progress cannot be read. */
+  /** Only a blackbox assessment has a progress, even if its file cannot be read. */
   readonly progress: ScanProgress | undefined;
   readonly progressBefore: ScanProgress | undefined;
 }
@@ -20,7 +20,10 @@ export interface ComparedRun extends LaterRun {
 export interface FoundBefore extends FoundByRun {
   readonly former: FoundByRun;
   readonly isOnlyForNames: boolean;
-  /** With a baseline, what earlier runs lack is new. */
+  /**
+   * True if there is a baseline whose findings are all known. Only then is a finding `new` if no
+   * earlier run reports it.
+   */
   readonly hasBaseline: boolean;
 }
 
@@ -95,7 +98,7 @@ function isComplete({ run, cut }: ComparedRun): true | undefined {
   return (hasAllFindings(run) && cut === undefined) || undefined;
 }
 
-/** The progress has the state of each pair, also in a run that ended early. */
+/** The progress has the state of each pair, even in a run that ended early. */
 function absenceCounts(run: ComparedRun): boolean {
   return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }
@@ -119,8 +122,8 @@ function changeOf(
 }
 
 /**
- * The state of the finding's pair decides, in this run and in the one that it continues. Absence
- * counts only if this run tested the pair.
+ * The state of the finding's pair in this run decides. If the pair was tested or not applicable in
+ * the run that this one continues, it was not tested again.
  */
 function pairVerdict(
   isFound: boolean,

@@ -19,9 +19,10 @@ import type { ResultFinding } from './result.ts';
 
 /**
  * Pairs the findings of a run with earlier ones. The same index in the same findings file means the
- * same finding. Then rule by rule, two findings are paired if each is the only candidate of the
- * other among all. A pair by a rule with `isSure` copies the name. Twins, which no rule
- * distinguishes, are paired in their order, but not surely.
+ * same finding. Then, rule by rule, two findings are paired if each is the other's only candidate;
+ * findings that are already paired are candidates, too. A rule with `isSure` finds the same
+ * finding, which keeps its earlier name. Twins, which no rule distinguishes, are paired in their
+ * order, but not surely.
  */
 
 export interface LaterRun {
@@ -40,9 +41,12 @@ interface Candidate {
   readonly kinds: readonly string[];
   readonly title: string;
   readonly file: string | undefined;
-  /** The quotes are of the main location, and of all locations in any order, each with its file. */
+  /**
+   * One key is for the main location's quote. If there are several quotes, another key is for all
+   * of them in any order. Each quote is with its file.
+   */
   readonly quotes: readonly string[];
-  /** The main location's quote with its file's name, in whatever folder. */
+  /** It has the main location's quote and the name of its file, without folders. */
   readonly namedQuote: string | undefined;
   readonly live: readonly string[];
   /** The main location has these lines in the later run's text. */
@@ -50,8 +54,8 @@ interface Candidate {
   /** Follows lines of the later run's text to the text of the finding's own run. */
   toOwn?: FollowRange;
   /**
-   * Present if the earlier finding's file was not uploaded again. Returns true for a path that was
-   * not uploaded beside that file.
+   * It is present only if the earlier finding's file was not uploaded again. It returns true for a
+   * path that was not in that finding's upload.
    */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
@@ -208,7 +212,10 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
   return found;
 }
 
-/** More findings of one kind in one file are not paired by their lines. */
+/**
+ * If more findings share a key, a rule with `fits` pairs none of them: it would compare each with
+ * all others.
+ */
 const maxOnLines = 1_000;
 
 function* candidatesOf(one: Candidate, others: ByKey, { keysOf, fits }: PairingRule): Generator<Candidate> {
@@ -303,8 +310,9 @@ async function readMoves(
 }
 
 /**
- * If the path was not uploaded again, returns that of the only file with the same bytes, else of
- * the only one that differs just in letter case.
+ * Returns the path to look for in the later upload. It differs only if the path was not uploaded
+ * again. Then the only file with the same bytes counts, else the only path that differs just in
+ * letter case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 

@@ -27,9 +27,9 @@ import {
 } from './resultFile.ts';
 
 /**
- * The host reads saved results itself. A worker works out one run: the host asks for the missing
- * ones, oldest first. If the findings of an earlier run cannot be read now, its last result counts;
- * without one, it is skipped. An earlier result already includes the results before it.
+ * The host reads saved results itself. A worker works out one result: the host asks for missing
+ * results, oldest first. If the findings of an earlier run cannot be read now, its last result
+ * counts; a run without one is skipped. An earlier result already includes the results before it.
  */
 
 export interface ResultSource {
@@ -69,8 +69,8 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
 }
 
 /**
- * Also saves the uploaded texts that findings point at. Throws if a retry may help. It would not
- * help without findings, for a malformed file, or beyond a limit.
+ * Also saves the uploaded texts that findings point at. Throws if a retry may help. A retry would
+ * not help without findings, for a malformed file, or beyond a limit of size or memory.
  */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
@@ -109,8 +109,8 @@ export async function savedResult(
 }
 
 /**
- * For each folder of a run, and for the baseline, the first readable candidate counts. The newest
- * is first.
+ * Returns the candidates for each folder of the run, then for the baseline, the newest first. The
+ * first readable candidate counts.
  */
 function candidatesOf(run: Run, all: readonly Run[]): readonly (readonly Run[])[] {
   const earlier = earlierRuns(all, run);

@@ -8,9 +8,9 @@ import type { EvidenceOfLocations } from '../location/evidence.ts';
 import type { UploadedFile } from '../location/uploadedFiles.ts';
 
 /**
- * A result has what a run found. A worker makes it once (`workOut`): it reads the findings file,
- * gives locations their lines in the uploaded text (`location/evidence`), pairs the findings with
- * those of earlier results (`match`), judges them (`compareRuns`), and saves two files
+ * A result has what a run found. A worker makes it (`workOut`). It reads the findings file, and
+ * gives locations their lines in the uploaded text (`location/evidence`). It pairs the findings
+ * with those of earlier results (`match`), gives them verdicts (`compareRuns`), and saves two files
  * (`resultFile`). The host reads these (`readResult`).
  */
 
@@ -44,19 +44,24 @@ export function countVerdicts(
 export interface ResultFinding extends Named {
   readonly finding: Finding;
   readonly run: string;
-  /** The finding's folder or, if there may be several, the run's first. */
+  /**
+   * This is the finding's folder or, if several are possible, the run's first. It is empty if none
+   * is possible.
+   */
   readonly ofTarget: string;
-  /** Present if the finding surely belongs to this folder. */
+  /** It is undefined if several folders are possible, and empty if none is. */
   readonly uploadedFolder: string | undefined;
-  /** The main location's path as uploaded, else as reported. */
+  /**
+   * This is the main location's path as uploaded, else as reported. It is empty without a location.
+   */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
   /** Each location has its `quoteKeyOf`, which may be empty. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfLocations | undefined;
-  /** Undefined if earlier runs say nothing, or if this run could not report the finding. */
+  /** It is undefined if earlier runs say nothing, or if this run could not report the finding. */
   readonly verdict?: Verdict | undefined;
-  /** The `createdAt` of the run since which the finding is always, or never, reported. */
+  /** Every run since the one with this `createdAt` reports the finding, or none does. */
   readonly statusSince: number;
   /** A complete run of its folder did not report the finding. */
   readonly missed?: true | undefined;
@@ -76,7 +81,10 @@ export const headSchema = z.object({
   inputs: z.string(),
   facts: z.string(),
   fileStamp: z.string(),
-  /** Earlier results that this one builds on: one for each folder of the run, then the baseline. */
+  /**
+   * These are the earlier results that this result builds on: one for each folder of the run, then
+   * the baseline.
+   */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** The findings of these earlier runs could not be read. The stamps are of their files. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),
@@ -123,7 +131,7 @@ function digest(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts, sorted), 'hex').slice(0, 16);
 }
 
-/** A journal from the disk has its members in another order. */
+/** A journal from the disk may have its members in another order. */
 function sorted(_: string, value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

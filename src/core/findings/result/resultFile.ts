@@ -21,10 +21,10 @@ import type { UploadedFile } from '../location/uploadedFiles.ts';
 import { headSchema, type ResultFinding, resultFormat, type ResultHead, type RunResult } from './result.ts';
 
 /**
- * Two files in a run's folder have lines of JSON. `result.json` has the head, which shows whether
- * the result is current and has the SHA-256 of the rest instead of a schema; a table of what
- * findings share; then lists of findings, absent ones last. `details.jsonl` names its findings
- * file; each further line has an index, a hash, and details.
+ * Two files in a run's folder have lines of JSON. The first line of `result.json` is the head. It
+ * shows whether the result is current, and has the SHA-256 of the rest instead of a schema. Then
+ * come a table of values that findings share, and lists of findings, absent ones last.
+ * `details.jsonl` names its findings file; each further line has an index, a hash, and details.
  */
 
 export const resultName = 'result.json';
@@ -129,7 +129,7 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
   return Buffer.from([`${JSON.stringify(saved)}\n`, ...lines].join(''));
 }
 
-/** What a later version has saved must not be replaced. */
+/** A result that a later version has saved must not be replaced. */
 export async function isOfLaterVersion(runFolder: string): Promise<boolean> {
   const head = await readFirst(runFolder, z.object({ format: z.number() }));
   return head !== undefined && head.format > resultFormat;

@@ -33,7 +33,7 @@ export interface TrendRow {
   readonly review: number;
 }
 
-/** Findings have neither texts nor locations: a trend keeps those of many runs. */
+/** The findings have neither texts nor locations, since a trend keeps the findings of many runs. */
 interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];

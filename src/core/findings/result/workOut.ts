@@ -37,7 +37,7 @@ export interface WorkOut {
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
   readonly continued?: Run | undefined;
-  /** These results could not be saved. A former one of the run may be among them. */
+  /** These results could not be saved. A former result of the run may be among them. */
   readonly kept?: readonly RunResult[];
   readonly encodings?: Encodings;
   readonly isReadOnly: boolean;
@@ -50,7 +50,7 @@ const maxTries = 3;
 
 export interface WorkedOut {
   readonly unsaved?: RunResult;
-  /** It tells why not all texts could be kept. The findings do not depend on them. */
+  /** It tells why not all texts could be kept. The findings are worked out nevertheless. */
   readonly notSaved: Failure | undefined;
 }
 
@@ -129,8 +129,8 @@ export interface AskedFindings {
 }
 
 /**
- * Returns an empty list if the file has been replaced. Saves all details, since they were missing
- * or damaged.
+ * Returns an empty list if the file has been replaced. Saves all details, which may be missing or
+ * damaged.
  */
 export async function readReported(
   runFolder: string,

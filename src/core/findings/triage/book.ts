@@ -56,7 +56,7 @@ export interface TriageBook {
   readonly entries: ReadonlyMap<string, TriageEntry>;
   /** The keys are `reportKey`s: a finding may have another name by now. */
   readonly names: ReadonlyMap<string, string>;
-  /** The key is a fingerprint, the value the name that was decided last. */
+  /** The key is a fingerprint. The value is the name of the finding that was decided last. */
   readonly byFingerprint: ReadonlyMap<string, string>;
   readonly answers: ReadonlyMap<string, number>;
   readonly isDamaged: boolean;
@@ -100,8 +100,8 @@ export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): bool
 }
 
 /**
- * Returns the latest decision, else the latest that counts only in another run. It may say that the
- * finding is undecided again.
+ * Returns the latest decision that counts in this run, else the latest that counts only in another
+ * run. It may say that the finding is undecided again.
  */
 export function entryOf(
   book: TriageBook | undefined,

@@ -20,7 +20,7 @@ export function decide(
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);
   const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
-  // If a later run reports a finding again, it was not fixed.
+  // A finding that a later run reports again was not fixed.
   const isReportedAgain = verdict !== 'carriedOver' && 'dispatchedAt' in run;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
     isReportedAgain &&
@@ -58,7 +58,7 @@ function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {
   return entry !== undefined && !isUndecided(entry) && !isAcceptanceEnded(entry);
 }
 
-/** The source may have been packed until this time. */
+/** The source may have been packaged until this time. */
 function startOf(run: Run): number {
   return ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
 }

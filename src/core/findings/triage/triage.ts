@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { clip } from '../../visibleText.ts';
 
 /**
- * A decision is about the name of a finding in a folder. `book` has what this machine decided and
- * accepted. `triageFiles` reads and extends the book and the shared folder, where decisions of
- * others wait to be accepted. `triageStore` has the books of all folders. `decide` says what holds
- * for a finding of a run.
+ * A decision refers to a finding in a folder by the finding's name. `book` has what this machine
+ * decided and accepted. `triageFiles` reads and extends the book and the shared folder, where
+ * decisions of others wait to be accepted. `triageStore` has the books of all folders. `decide`
+ * says which decision holds for a finding of a run.
  */
 
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;
@@ -18,8 +18,8 @@ export interface TriageDecision {
   /** The time is in wall-clock milliseconds. */
   readonly at: number;
   /**
-   * The last day of an accepted risk is `YYYY-MM-DD` in local time, or an invalid text. It stays
-   * when it has passed and the finding is open.
+   * The last day of an accepted risk is `YYYY-MM-DD` in local time, or an invalid text. It is kept
+   * when it has passed and the finding is open again.
    */
   readonly until?: string | undefined;
   /** If absent, a user decided. */

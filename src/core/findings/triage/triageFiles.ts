@@ -27,7 +27,7 @@ import {
 
 export interface TriagePaths {
   readonly book: string;
-  /** This machine's decisions are also written there, one file each. */
+  /** This machine's decisions are also written to this folder, one file for each decision. */
   readonly shared?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function triagePathsOf(folder: string, storageFolder: string, isShared: b
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** A decision of somebody else hides nothing. */
+/** This is a decision of somebody else. It has no effect until a user accepts it. */
 export interface Proposal {
   readonly path: string;
   readonly entry: TriageEntry;
@@ -202,7 +202,7 @@ async function readShared(
     const read = async (name: string): Promise<void> => {
       const there = join(path, name);
       const found = await unlessMissing(() => lstat(there, { bigint: true }));
-      if (found?.isFile() !== true) return; // it is a link, or was removed meanwhile
+      if (found?.isFile() !== true) return; // it is a link or a folder, or was removed meanwhile
       const size = Number(found.size);
       const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;

@@ -31,10 +31,10 @@ export type MadeDecision = TriageEntry & { readonly folder: string };
 
 export type TriageSubject = Pick<MadeDecision, keyof FindingIdentity | 'title' | 'path' | 'folder'>;
 
-/** Without a finding here, the decision cannot be accepted. */
+/** If `about` is undefined, the decision cannot be accepted. */
 export type NewDecision<T extends FindingIdentity> = Proposal & { readonly about: T | undefined };
 
-/** A later decision stays; returns the number of findings that have one. */
+/** Keeps later decisions, and returns the number of findings that have one. */
 export type UndoDecisions = () => Promise<number>;
 
 interface TriageDeps {
@@ -76,7 +76,10 @@ export class TriageStore {
     return this.#queued(() => this.#loadAll(folders, false));
   }
 
-  /** Also reads shared files that were edited in place, and notices acceptances that have ended. */
+  /**
+   * Reads all known folders again, with shared files that were edited in place. Like `load`, it
+   * ends acceptances whose last day has passed.
+   */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
@@ -120,7 +123,10 @@ export class TriageStore {
     return [...this.#books.values()].flatMap(({ failures }) => failures);
   }
 
-  /** Throws `storage`, or `triageDamaged` if the book cannot be read. */
+  /**
+   * Throws `storage`, `triageDamaged` if the book cannot be read, or `noAnswer` if the shared
+   * folder doesn't respond.
+   */
   async set(
     subjects: readonly TriageSubject[],
     state: TriageState,
@@ -149,7 +155,8 @@ export class TriageStore {
         const previous = entryOf(before.get(folder), entry);
         if (present.sharedAs !== undefined && present.sharedAs !== previous?.sharedAs)
           removed.push(present.sharedAs);
-        // `at` is 0, so an undone decision never outranks one that was made under another name.
+        // `at` is 0, so an undone decision never outranks a decision that was made under another
+        // name.
         return {
           ...(previous ?? { ...entry, ...undecided, until: undefined, via: undefined }),
           name: entry.name,
@@ -190,7 +197,7 @@ export class TriageStore {
     return this.#timeOf(decision) > (isKnown ? known.at : -Infinity);
   }
 
-  /** Ignores a decision if the book has a later one. */
+  /** Adds only decisions about known findings, and only if the book has no later decision. */
   accept(folder: string, decisions: readonly NewDecision<FindingIdentity>[]): Promise<void> {
     const accepted = decisions.filter(({ about }) => about !== undefined);
     return this.#change([folder], ({ book }) => ({
@@ -224,7 +231,9 @@ export class TriageStore {
     await this.#add(unshared);
   }
 
-  /** The decisions are about undecided findings, count in that run only, and are not shared. */
+  /**
+   * Adds only decisions about undecided findings. They count in that run only, and are not shared.
+   */
   importDecisions({ id }: Pick<Run, 'id'>, decisions: readonly MadeDecision[]): Promise<void> {
     return this.#changeEach(decisions, (made, { book }) => {
       const isWanted = (entry: TriageEntry): boolean => {
@@ -248,7 +257,7 @@ export class TriageStore {
     await this.#changeEach(made, (entries, { book, paths: location }, folder) => {
       before.set(folder, book);
       if (location.shared === undefined) return { entries };
-      // A decision about the same finding reuses its file, since Git would take a new one for a
+      // A later decision about a finding reuses its file, since Git would take a new file for a
       // rename.
       const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);
       return { entries: entries.map((entry) => ({ ...entry, sharedAs: fileOf(entry) })) };
@@ -279,7 +288,7 @@ export class TriageStore {
         const { entries: planned = [], answers = [], removed = [] } = plan(known, folder);
         const now = this.#deps.clock.now();
         const entries = planned.map((entry) => (entry.at > now ? { ...entry, at: now } : entry));
-        // The book is first, because it is what counts.
+        // The book comes first, because only the book counts.
         await addToBook(known.paths.book, [...entries, ...answers]);
         try {
           await writeShared(known, entries, removed, this.#deps.calls);
@@ -309,7 +318,10 @@ export class TriageStore {
     return this.#books.get(pathKey(folder))?.book;
   }
 
-  /** Fires only after a change: a listener that writes would repeat a failing write forever. */
+  /**
+   * Fires only after a change. Otherwise, a listener that writes would repeat a failing write
+   * forever.
+   */
   #queued(work: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(async () => {
       const before = this.#version;
