@@ -1,7 +1,7 @@
 /**
  * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- disk`, or `npm run mutate
  * -- src/core/run/disk/lease.ts`. What has not changed since the last time is not run again;
- * `--force` runs it all the same. `--tests test/unit/run/disk/lease.test.ts` runs only these tests,
+ * `--force` runs it anyway. `--tests test/unit/run/disk/lease.test.ts` runs only these tests,
  * for a quick first look; `--sample 10` mutates what stands on every tenth line, for a figure in
  * minutes. Reports are written to `test-results/mutation`.
  */

@@ -1,7 +1,7 @@
 /**
  * `npm run release -- --tag v1.0.0`: every step of a release before the uploads, as the Release
- * workflow runs it. What is uploaded lies in `dist/release`. With `--dry-run` the registry may
- * offer no audit, and `--skip-tests` leaves the tests out.
+ * workflow runs it. The files to upload are in `dist/release`. With `--dry-run`, the registry may
+ * offer no audit, and `--skip-tests` skips the tests.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
