@@ -89,9 +89,9 @@ export function releaseNotes(changelog: string, version: string): string {
 }
 
 /** Throws unless exactly an odd minor version is marked as a pre-release. */
-function checkPairing(version: string, hasFileStamp: boolean, where: string): void {
-  if (isPreRelease(version) === hasFileStamp) return;
-  const kind = hasFileStamp
+function checkPairing(version: string, isMarkedPreRelease: boolean, where: string): void {
+  if (isPreRelease(version) === isMarkedPreRelease) return;
+  const kind = isMarkedPreRelease
     ? 'an even minor version is no pre-release'
     : 'an odd minor version is a pre-release';
   throw new Error(`${kind}, but ${where} says otherwise of ${version}`);
@@ -119,8 +119,8 @@ export async function checkVsix(
   const found = `${manifest.publisher}.${manifest.name} ${manifest.version}`;
   if (found !== expected) throw new Error(`the VSIX is ${found}, not ${expected}`);
   const properties = xmlManifest.PackageManifest.Metadata[0]?.Properties[0]?.Property ?? [];
-  const hasFileStamp = properties.some(({ $ }) => $.Id === 'Microsoft.VisualStudio.Code.PreRelease');
-  checkPairing(version, hasFileStamp, 'the VSIX');
+  const isMarkedPreRelease = properties.some(({ $ }) => $.Id === 'Microsoft.VisualStudio.Code.PreRelease');
+  checkPairing(version, isMarkedPreRelease, 'the VSIX');
   const readme = (await vsce.readZip(file, (entry) => entry === 'extension/readme.md')).values().next().value;
   const pictures = [...String(readme).matchAll(/!\[.*?\]\((.*?)\)/gu)].map(([, address = '']) => address);
   const elsewhere = pictures.filter((address) => !address.startsWith(images));

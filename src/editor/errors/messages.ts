@@ -288,7 +288,7 @@ function describeFindingsFile(subject: string | undefined): string {
 }
 
 function findingsFileOf(subject: string | undefined): string {
-  return subject === undefined ? t('The findings file') : t('The findings file of the run from {0}', subject);
+  return subject === undefined ? t('The findings file') : t('The findings file of the run “{0}”', subject);
 }
 
 function describeImportFault(fault: ImportFault, part?: string): string {

@@ -36,7 +36,7 @@ export function measureProcessorTime(): () => number | undefined {
       if (usage.pid === process.pid || usages.has(keyOf(usage))) return true;
       if (isOurs(running.get(usage.parent))) return true;
       if (strangers.has(keyOf(usage))) return false;
-      if (hasFileStamp(usage.pid)) return true;
+      if (hasMark(usage.pid)) return true;
       strangers.add(keyOf(usage));
       return false;
     };
@@ -87,7 +87,7 @@ function readUsages(): Map<number, Usage> {
   return usages;
 }
 
-function hasFileStamp(pid: number): boolean {
+function hasMark(pid: number): boolean {
   const environment = readOrNothing(`/proc/${String(pid)}/environ`);
   return environment.split('\0').includes(`${markVariable}=${String(process.pid)}`);
 }
