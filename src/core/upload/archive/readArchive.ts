@@ -12,7 +12,10 @@ interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/** Keeps the archive's order. Throws `storage` for a damaged or missing archive. */
+/**
+ * Yields the wanted files in the archive's order. Throws `storage` for a damaged or missing
+ * archive.
+ */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,

@@ -55,7 +55,10 @@ export function withIncluded(choices: PathChoices, paths: readonly string[]): Pa
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }
 
-/** Removes earlier choices for these paths and paths below them, except exclusions. */
+/**
+ * Adds exclusions of paths. Removes `include` and `restore` for these paths and for paths below
+ * them.
+ */
 export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([

@@ -156,7 +156,7 @@ export function applyChoices<F>(
   return { folder, selected, include, checks, choices, selection, undecided, unchecked };
 }
 
-/** After so many packings, files that change between check and packing are excluded. */
+/** After this many packings, files that change between check and packing are excluded. */
 export const maxPackings = 3;
 
 /**

@@ -88,7 +88,6 @@ type ToPaths = (value: string, base: string) => readonly string[];
 /** The last value of a setting counts. */
 class Configuration {
   readonly values = new Map<string, string | undefined>();
-  /** These values of `core.excludesfile` may count. */
   readonly possibleExcludes: string[] = [];
   readonly #toPaths: ToPaths;
   readonly #signal: AbortSignal | undefined;

@@ -154,7 +154,9 @@ function extensionProblem(content: Buffer, start: number, end: number): IndexPro
   return at === end ? undefined : 'damaged';
 }
 
-/** Compares the checksum at the end. Git writes zeros for none (`index.skipHash`). */
+/**
+ * Compares the checksum at the end. With `index.skipHash`, Git writes zeros instead of a checksum.
+ */
 function* isIntact(content: Buffer, end: number, format: ObjectFormat): Generator<undefined, boolean> {
   const checksum = content.subarray(end);
   if (checksum.every((byte) => byte === 0)) return true;

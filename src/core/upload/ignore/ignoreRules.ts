@@ -52,13 +52,13 @@ interface RuleFile {
 }
 
 /**
- * The rules that apply in one folder; later ones win. Immutable: a subfolder's rules are derived
- * from its parent's.
+ * The rules that apply in one folder. A later rule overrides an earlier one. Immutable: a
+ * subfolder's rules are derived from its parent's.
  */
 export class IgnoreRules {
   readonly count: number;
   readonly #ignoreCase: boolean;
-  /** The first is the strongest. */
+  /** The file that was added last comes first, and overrides the others. */
   readonly #files: readonly RuleFile[];
   readonly #disabled: ReadonlySet<IgnoreRule>;
 

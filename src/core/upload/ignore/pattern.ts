@@ -78,7 +78,7 @@ function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[]
   let name: Token[] = [];
   for (let at = 0; at < body.length;) {
     // Of two adjacent tokens, at most one is a star, and any other token needs a byte. So a longer
-    // rule would match no name.
+    // rule matches nothing.
     if (names.length > maxNames || name.length > 2 * maxNameBytes) return undefined;
     const unit = body.charAt(at);
     if (unit === '*') {

@@ -52,7 +52,6 @@ export interface RuleSources {
    * folder, or else absolute.
    */
   readonly nameOf: (path: string) => string;
-  /** Is called for each ignore file of Git with rules that don't apply. */
   readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;
 }

@@ -23,14 +23,14 @@ export interface SecretCheckOptions {
 }
 
 /**
- * The keys are paths. A file with an `Omission` must not be uploaded: it may be readable when it is
- * packed.
+ * The keys are paths. A file with an `Omission` must not be uploaded: it may be readable, but
+ * unchecked, when it is packed.
  */
 export type SecretCheck = ReadonlyMap<string, ScannedFile | Omission>;
 
 const taskBytes = 1 << 20;
 
-/** The key includes the root, because the path below the root is checked as well. */
+/** The key includes the root, because a result depends on the path below the root, too. */
 export function memoryKey(root: string, path: string): string {
   return `${root}\0${path}`;
 }

@@ -74,7 +74,7 @@ function nameBefore(text: string, end: number): string {
 /** False for `bypass` and `csrf_token`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
-  // The first name is of .NET assemblies; web pages show the others to everyone.
+  // A `PublicKeyToken` identifies a .NET assembly. Web pages show the other tokens to everyone.
   if (/(?:public_?(?:key)?|csrf[_-]?|xsrf[_-]?|authenticity_)token$/i.test(name)) return false;
   const before = name.charAt(name.length - key.length - 1);
   return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));

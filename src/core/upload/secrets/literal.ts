@@ -14,8 +14,8 @@ const reference = new RegExp(
   [
     String.raw`\$.*|%\w+%|__\w+__|@@\w+@@|\[.*\]|\(\(.*\)\)`,
     String.raw`@?[A-Za-z][\w.-]*\([^]*\)`,
-    // The first are of Spring, Maven, SOPS, dotenvx, and Vault. The last is a sealed secret, whose
-    // key has 4,096 bits.
+    // The first forms are of Spring, Maven, SOPS, dotenvx, and Vault. The last form is a sealed
+    // secret, whose key has 4,096 bits.
     String.raw`\{[^{}]*\}.*|ENC\[.*|encrypted:.*|vault:v\d+:.*|Ag[A-D][\w+/]{200}.*`,
     '(?:arn|vault|ref|env|file|secrets?|ssm|kms|keychain|op|workspace|catalog|npm|link|mailto):.*',
   ]
@@ -23,7 +23,7 @@ const reference = new RegExp(
     .join('|'),
 );
 
-/** A word of a name, with a few digits: `db`, `apiKey2`, `s3`, `base64encode`, `2031`. */
+/** Matches a word of a name (`db`, `apiKey2`, `s3`, `base64encode`), or a number (`2031`). */
 const word = String.raw`(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*\d{0,4}|[A-Z]+\d{0,4}|[a-z]{1,6}\d{1,3}[a-z]{1,12}|\d{1,14})`;
 const name = `_?${word}(?:[_-]${word})*`;
 /**
