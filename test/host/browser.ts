@@ -40,14 +40,14 @@ export async function launchBrowser(options: BrowserOptions): Promise<TestBrowse
     },
   );
   // WebSockets are only watched: Playwright's routeWebSocket puts its own WebSocket into every
-  // page, and with it the workbench's connection delivered damaged messages now and then. The
-  // switch below keeps sockets from leaving.
+  // page, which sometimes damages messages of the workbench's connection. The resolver rules below
+  // keep sockets on this machine.
   context.on('page', (page) => {
     page.on('websocket', (socket) => {
       if (!isLoopback(new URL(socket.url()))) blockedRequests.push(socket.url());
     });
   });
-  // SecretStorage encrypts with a key from here; the same profile must get the same one in its next
+  // SecretStorage encrypts with a key from this URL. A profile must get the same key in its next
   // window.
   const key = createHash('sha256').update(options.profileDir).digest();
   await context.route('**/mint-key', (route) =>

@@ -15,9 +15,9 @@ export type BrowserProgram = Pick<
 >;
 
 /**
- * On Linux x64 the Chromium of npm's @sparticuz/chromium with fonts from npm, so that pictures look
- * the same on every machine; elsewhere an installed Chrome, Edge or Chromium. Rejects with what to
- * install when there is none.
+ * On Linux x64, prepares the Chromium of npm's @sparticuz/chromium with fonts from npm, so that
+ * pictures look the same on every machine. Elsewhere, finds an installed Chrome, Edge, or Chromium.
+ * Rejects with what to install if there is none.
  */
 export async function prepareBrowser(): Promise<BrowserProgram> {
   if (process.platform === 'linux' && process.arch === 'x64') return prepareNpmChromium();

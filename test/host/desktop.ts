@@ -1,5 +1,5 @@
-// The integration tests in a desktop VS Code, which @vscode/test-electron downloads: npm run
-// test:desktop.
+// `npm run test:desktop` runs the integration tests in a desktop VS Code, which
+// @vscode/test-electron downloads.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,7 +45,7 @@ async function runDesktop(version: string, grep: string | undefined): Promise<Ta
         (error: unknown) => said.push(String(error)),
       );
       tallies.push(await followResults(results, noted, () => said.join('\n')));
-      // Two of them cannot share a user folder.
+      // Two windows cannot share a user folder.
       await noted;
     }
     return addTallies(tallies);

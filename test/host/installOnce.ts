@@ -8,13 +8,12 @@ export const cacheRoot: string = path.resolve(import.meta.dirname, '../../.vscod
 
 const marker = '.complete';
 
-/** A waiting process looks this often whether another one has filled the folder. */
+/** A waiting process checks this often whether another process has filled the folder. */
 const lookAgainMs = 200;
 
 /**
- * Makes `folder` unless it is there, and prints one line when it did. `fill` gets the empty folder
- * `<folder>.filling`, which is renamed once it is complete: nobody sees half of it. Other processes
- * wait meanwhile.
+ * Makes `folder` unless it is complete. `fill` gets the empty folder `<folder>.filling`, which is
+ * renamed when it is filled, so that nobody sees half of it. Other processes wait meanwhile.
  */
 export async function installOnce(
   folder: string,
@@ -56,7 +55,7 @@ async function takeLock(lock: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const holder = await readFile(lock, 'utf8').catch(() => '');
-  // It is empty until its maker has written to it.
+  // The lock file is empty until its maker has written to it.
   if (holder === '' || isRunning(Number(holder))) return false;
   await rm(lock, { force: true });
   return takeLock(lock);

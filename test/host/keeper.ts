@@ -1,5 +1,5 @@
-// Runs one program and ends it, with every process it started, when its own standard input closes:
-// that happens also when the process that started this one is killed and can no longer clean up.
+// Runs one program, and ends it with every process that it started when the standard input of this
+// process closes. The input also closes when the process that started this one is killed.
 import { spawn, spawnSync } from 'node:child_process';
 
 const [program, ...args] = process.argv.slice(2);

@@ -3,9 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Installs registry packages into a folder of their own, running none of their scripts. `specs`
- * empty means: what that folder's package.json asks for, without development dependencies. Rejects
- * with npm's own words.
+ * Installs packages into a folder, without development dependencies and without running scripts. If
+ * `specs` is empty, installs what the folder's package.json asks for. Rejects with npm's output.
  */
 export async function npmInstall(folder: string, specs: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });

@@ -26,8 +26,8 @@ export interface VsCodeOptions {
    */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * The server and its extension hosts run there, if not here. Paths of this machine are
-   * translated.
+   * The server and its extension hosts run in this Windows instead of on this machine. Paths of
+   * this machine are translated.
    */
   readonly windows?: Windows | undefined;
 }

@@ -1,6 +1,6 @@
 type Undo = () => Promise<unknown>;
 
-/** The function undoes the steps in reverse order. */
+/** `dispose` undoes the steps in reverse order. */
 export interface SetUp<T> {
   readonly made: T;
   readonly dispose: () => Promise<void>;

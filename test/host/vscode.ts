@@ -5,8 +5,8 @@ import { npmInstall } from './npmInstall.ts';
 import { addWindowsParts, windowsWatcher } from './wine.ts';
 
 /**
- * package.json (engines.vscode) names the oldest VS Code. The newest one is in the npm registry or
- * its replacement in tests.
+ * package.json (engines.vscode) names the oldest VS Code. The environment variable `TESTED_VSCODE`
+ * replaces the newest one.
  */
 export const supportedVersions: Readonly<Record<'oldest' | 'newest', string>> = {
   oldest: '1.108.2',
@@ -20,9 +20,9 @@ export interface VsCode {
 }
 
 /**
- * VS Code `version` (1.X.Y) as npm's code-server 4.X.Y carries it, with its dependencies and no
- * install script run: nothing is compiled, nothing comes from anywhere but the registry. Later
- * calls, also from other processes, find it.
+ * Installs VS Code `version` (1.X.Y) from npm's code-server 4.X.Y, with its dependencies. No
+ * install script runs: nothing is compiled, and nothing comes from anywhere but the registry. Later
+ * calls, also from other processes, find the installed one.
  */
 export async function prepareVsCode(version: string): Promise<VsCode> {
   const folder = path.join(cacheRoot, `vscode-${version}`);
@@ -34,8 +34,8 @@ export async function prepareVsCode(version: string): Promise<VsCode> {
     await useRegistryBinaries(server);
     await npmInstall(server, []);
     await addWindowsParts(into, server);
-    // It needs a TypeScript that the package lacks, says so in a notification in every window with
-    // a .ts file open, and would mix its own problems with ours.
+    // This extension needs a TypeScript that the package lacks. It would say so in every window
+    // with an open .ts file, and mix its problems with ours.
     await rm(path.join(server, 'extensions', 'typescript-language-features'), { recursive: true });
   });
   const { engines } = await readJson<{ engines: { node: string } }>(

@@ -60,7 +60,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Longer than the tests take on a busy machine, and shorter than `node:test` waits for a file. */
+/** Tests on a busy machine take less time. `runNodeTests` waits longer for a test file. */
 const maxRunMs = 20 * 60_000;
 
 export async function prepareWindowsNode(): Promise<string> {
@@ -94,7 +94,7 @@ export async function startWindows(): Promise<Windows> {
       startKept(
         '/bin/sh',
         ['-c', tailed, 'sh', path.join(folder, 'output'), path.join(wineFolder, 'wine64'), program, ...args],
-        // This is Node by its name there.
+        // With WINEPATH, processes in this Windows find Node by its name.
         { ...env, ...prefix, ...allowNode, WINEPATH: toWindowsPath(path.dirname(program)) },
       ),
     dispose: async () => {
@@ -111,12 +111,12 @@ export async function startWindows(): Promise<Windows> {
 const tailed = 'out=$1; shift; : >"$out"; "$@" >"$out" 2>&1 & exec tail -f -n +1 --pid=$! "$out"';
 
 /**
- * Completes a VS Code with `windowsWatcher` for Windows, which is in `into`. Linux reads nothing of
- * it.
+ * Completes a VS Code server for Windows. `windowsWatcher` must be installed in `into`. On Linux,
+ * the additions are not used.
  */
 export async function addWindowsParts(into: string, server: string): Promise<void> {
   await checkIntegrity(into, watcher);
-  // The registry is read by a program that would have to be compiled. It finds nothing here.
+  // The module that reads the Windows registry would have to be compiled. This one finds nothing.
   const registry = path.join(server, 'node_modules/@vscode/windows-registry/build/Release/winregistry.node');
   await mkdir(registry, { recursive: true });
   await writeFile(

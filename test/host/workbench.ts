@@ -22,7 +22,7 @@ export type Workbench = Awaited<ReturnType<typeof openWorkbench>>;
 export async function openWorkbench(page: Page, url?: string) {
   const restored = async (): Promise<void> => {
     await page.locator('.monaco-workbench .statusbar').waitFor();
-    // The last part that the workbench draws before it takes commands.
+    // The workbench draws this part last, before it takes commands.
     await page.locator('.monaco-workbench .part.editor .editor-group-container').first().waitFor();
   };
   page.setDefaultTimeout(patienceMs);
@@ -46,9 +46,8 @@ export async function openWorkbench(page: Page, url?: string) {
     },
 
     /**
-     * Waits until VS Code has kept window state that this pattern finds: in a browser it does so
-     * some seconds late, and the title of a webview may be kept before what its page wants to be
-     * given back.
+     * Waits until VS Code has saved window state that matches the pattern. In a browser, it saves
+     * state some seconds late, and may save a webview's title before the state of its page.
      */
     async stateKept(pattern: RegExp): Promise<void> {
       await eventually(

@@ -10,7 +10,7 @@ export type Organizations = ReadonlyMap<string, ReadonlySet<string>>;
 
 const ajv = addFormats.default(new Ajv2020({ strict: true }), ['uri']);
 
-/** Validators are compiled by schema text, and shared by all services of the process. */
+/** Maps a schema's text to its validator, for all services of the process. */
 const compiled = new Map<string, ValidateFunction>();
 
 function validatorOf(schema: JsonSchema): ValidateFunction {
@@ -34,9 +34,8 @@ export class Api {
   }
 
   /**
-   * Answers a request to a path below the base address and calls `onBody` with what was asked;
-   * throws Refusal. The reply of an operation that does not fit its documented shape is an error of
-   * this service.
+   * Answers a request to a path below the base URL, and calls `onBody` with the request's body.
+   * Throws Refusal, and another error if an operation's answer doesn't fit the API reference.
    */
   async answer(request: IncomingMessage, path: string, onBody: (body: unknown) => void): Promise<Reply> {
     // Only the exact path of the reference is accepted.

@@ -91,9 +91,7 @@ function lacks(...names: readonly string[]): JsonSchema {
 /** See sections 2.6 and 2.9. */
 export const language: JsonSchema = { enum: ['english', 'japanese'] };
 
-/**
- * `input` of a whitebox-assessment dispatch (section 2.9). The least number of targets is invented.
- */
+/** See section 2.9. The minimum number of targets is invented. */
 export const whiteboxInput = closedObject({
   targets: {
     type: 'array',

@@ -38,15 +38,14 @@ export interface ServiceOptions {
   /** These webhook endpoints are registered. Nothing is sent to them. */
   readonly webhookEndpointIds?: readonly string[];
   /**
-   * The ownership of applications with these origins is verified (section 5.5), on loopback only.
-   * By default, every origin on loopback is.
+   * The ownership of applications with these origins is verified (section 5.5). They must be on
+   * loopback. The default is every origin on loopback.
    */
   readonly verifiedOrigins?: readonly string[];
-  /** Gets a line for every reply and exit, without credentials. */
+  /** Gets lines about replies, exits, and errors, without credentials. */
   readonly log?: (line: string) => void;
 }
 
-/** Tests may inspect this state of a running service. */
 export interface AssessmentService {
   /** The URL ends in `/v1`. */
   readonly baseUrl: string;
@@ -56,9 +55,9 @@ export interface AssessmentService {
   readonly requests: readonly LoggedRequest[];
   readonly runs: () => RunState[];
   readonly files: () => InputFile[];
-  /** Ends a run now; success, the default, waits for the analysis. */
+  /** Ends a run now. Success, the default, waits for the run's work. */
   readonly finishRun: (runId: string, outcome?: RunOutcome) => Promise<void>;
-  /** Resolves when no analysis is under way and every run that is due has exited. */
+  /** Resolves when the work of all runs is done and every run that is due has exited. */
   readonly settle: () => Promise<void>;
   /** Replaces the accepted tokens of an organization, the first one by default. */
   readonly setTokens: (tokens: readonly string[], organizationId?: string) => void;

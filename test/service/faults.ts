@@ -5,7 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Reply } from './replies.ts';
 
 export type FaultAction =
-  /** Answers with this, and nothing else. */
+  /**
+   * Sends this reply instead of the service's own; with `afterBodyBytes`, once that much of the
+   * request body has arrived.
+   */
   | {
       kind: 'reply';
       status: number;
@@ -29,13 +32,13 @@ export type FaultAction =
 
 export type LateFaultAction =
   | FaultAction
-  /** Announces the whole body, sends the first `bytes` of it and resets the connection. */
+  /** Announces the whole body, sends the first `bytes` of it, and closes the connection. */
   | { kind: 'truncate'; bytes: number }
   /** Pads the body with spaces up to `bytes`. */
   | { kind: 'oversize'; bytes: number }
   /**
-   * Performs a JSON operation a second time, as a middlebox that sends again makes it happen; the
-   * second reply is sent.
+   * Performs a JSON operation twice, as if a proxy had sent the request again. The second reply is
+   * sent.
    */
   | { kind: 'duplicate' };
 
@@ -51,13 +54,13 @@ export interface FaultRule {
   readonly after?: LateFaultAction;
 }
 
-/** Gateways and services answer these before they act on a request. */
+/** Gateways and services answer with these statuses before they act on a request. */
 const beforeActing: readonly unknown[] = [401, 407, 413, 429];
 
 export class Faults {
   readonly #rules = new Map<FaultRule, number>();
 
-  /** Adds a rule; the returned function takes it away again. */
+  /** Adds a rule; the returned function removes it. */
   add(rule: FaultRule): () => void {
     if (rule.after?.kind === 'reply' && beforeActing.includes(rule.after.status))
       throw new Error(`${String(rule.after.status)} does not come after the operation`);
@@ -114,7 +117,7 @@ export async function disturb(
   }
 }
 
-/** Acts after the operation; resolves to the reply to send, or to `'gone'` if that was done. */
+/** Acts after the operation. Resolves to the reply to send, or to `'gone'` to send nothing more. */
 export async function disturbReply(
   action: LateFaultAction,
   reply: Reply,
@@ -127,7 +130,7 @@ export async function disturbReply(
       return again();
     case 'truncate':
       response.writeHead(reply.status, { ...reply.headers, 'content-length': reply.body.length });
-      // The reset must not overtake the bytes that the peer is to see.
+      // The connection must not close before the peer gets the bytes.
       response.write(reply.body.subarray(0, action.bytes), () => setImmediate(() => response.destroy()));
       return 'gone';
     case 'oversize':
@@ -179,7 +182,6 @@ async function sendPadded(response: ServerResponse, reply: Reply, bytes: number)
   response.end();
 }
 
-/** Resolves on drain or close. */
 async function drained(response: ServerResponse): Promise<void> {
   const waited = new AbortController();
   const { signal } = waited;

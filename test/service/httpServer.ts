@@ -94,7 +94,7 @@ export async function listen(
     });
   };
   const server = createServer((request, response) => serve(request, response));
-  // A request that is refused at its head is never asked for its body, as by object storage.
+  // Like object storage, the service doesn't ask for the body if it refuses the headers.
   server.on('checkContinue', (request, response) => serve(request, response, () => response.writeContinue()));
   // Uploads have no time limit.
   server.requestTimeout = 0;

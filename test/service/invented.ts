@@ -14,8 +14,8 @@ export const REFUSALS = {
   /** The token belongs to another organization. */
   forbidden: 403,
   /**
-   * The ownership of the target URL's application is not verified (section 7.1). Here every http or
-   * https origin on loopback is, unless a test says otherwise.
+   * The ownership of the target URL's application is not verified (section 7.1). Here, only
+   * applications on loopback are verified, and a test can name those that are.
    */
   ownership_not_verified: 403,
   not_found: 404,
@@ -25,8 +25,8 @@ export const REFUSALS = {
   artifact_not_found: 404,
   method_not_allowed: 405,
   /**
-   * These are a second confirm, a confirm before the PUT, a cancel after the confirm, and a delete
-   * before it.
+   * A confirm comes before the PUT or a second time, a cancel comes after the confirm, or a delete
+   * or dispatch comes before the confirm.
    */
   wrong_file_state: 409,
   run_already_exited: 409,
@@ -43,16 +43,15 @@ export const REFUSALS = {
   unknown_feature: 422,
 } as const;
 
-/** A request body is refused above this size. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** A whitebox dispatch names so many archives at least: with none there is nothing to analyse. */
+/** A whitebox dispatch without an archive would leave nothing to analyze. */
 export const MIN_TARGETS = 1;
 
-/** There is also `credit_limit_reached`. */
+/** The reference itself names only `credit_limit_reached`. */
 export const ABORT_CODES = {
   cancelled: 'cancelled',
   internalError: 'internal_error',
-  /** Whitebox: an archive that is damaged or must not be unpacked. */
+  /** An archive of a whitebox assessment is damaged or must not be unpacked. */
   invalidArchive: 'invalid_archive',
 } as const;

@@ -1,5 +1,5 @@
-// `npm run service [-- --port N] [-- --run-seconds N]`: the assessment service on loopback, until
-// it is interrupted. A run takes 30 s by default.
+// `npm run service -- --port N --run-seconds N` runs the assessment service on loopback until it is
+// interrupted. Both options can be omitted. A run takes 30 s by default.
 import { parseArgs } from 'node:util';
 import { startService } from './assessmentService.ts';
 import { inventedShop } from './blackbox/inventedShop.ts';

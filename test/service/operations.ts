@@ -16,7 +16,7 @@ import type { InputFiles } from './inputFiles.ts';
 import type { WorkflowRuns } from './runs/workflowRuns.ts';
 import type { Workflow } from './runs/workflow.ts';
 
-/** One POST operation of section 4; `path` is relative to `/o/{orgID}`. */
+/** Each operation is a POST (section 4). `path` is relative to `/o/{orgID}`. */
 export interface Operation {
   readonly path: string;
   readonly request: JsonSchema;
@@ -84,8 +84,8 @@ export function workflowOperations(runs: WorkflowRuns, workflow: Workflow): Oper
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /**
- * Section 9.2 has these documents by path below the base address: the OpenAPI 3.1 description and
- * the schema of every JSON artifact.
+ * Returns the documents of section 9.2 by their paths below the base URL: the OpenAPI 3.1
+ * description, and the schema of every JSON artifact.
  */
 export function documents(
   baseUrl: string,

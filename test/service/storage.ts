@@ -31,9 +31,9 @@ export type StorageObject =
 const PREFIX = '/storage/';
 
 /**
- * Object storage behind presigned addresses, outside the authenticated interface (sections 4.1, 4.2
- * and 5.4): a request with an Authorization header, a wrong signature, a passed expiry or another
- * length than the reserved one is refused.
+ * This is object storage behind presigned addresses, outside the authenticated interface (sections
+ * 4.1, 4.2, and 5.4). It refuses a request with an Authorization header, a wrong signature, a
+ * passed expiry, or a length other than the reserved one.
  */
 export class PresignedStorage {
   readonly #objects = new Map<string, StorageObject>();
@@ -91,7 +91,7 @@ export class PresignedStorage {
     key: string,
     object: StorageObject & { method: 'PUT' },
   ): Promise<Reply> {
-    // The name is new, because earlier content is kept until this is complete.
+    // The name is new, because earlier content is kept until this upload is complete.
     const path = join(this.#directory, `${key}.${randomBytes(4).toString('hex')}`);
     const hash = createHash('sha256');
     let sha256: string | undefined;
@@ -106,8 +106,8 @@ export class PresignedStorage {
         },
         createWriteStream(path, { mode: 0o600 }),
       );
-      // The upload may have been confirmed or cancelled while its bytes were on the way; from here
-      // to `store` nothing is waited for.
+      // The upload may have been confirmed or cancelled while its bytes were on the way. Nothing is
+      // awaited between this check and `store`.
       const late = object.refusal();
       if (late) return late;
       sha256 = hash.digest('hex');

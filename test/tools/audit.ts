@@ -1,7 +1,7 @@
 /**
- * Exits 1 when the registry knows of a vulnerability in a package that the bundles contain: `npm
- * run audit`. These are development dependencies, which `npm audit --omit=dev` passes over; of all
- * others nothing reaches a user.
+ * `npm run audit` exits 1 if the registry knows of a vulnerability in a package that the bundles
+ * contain. Bundled packages are development dependencies, which `npm audit --omit=dev` skips. No
+ * other package reaches a user.
  */
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

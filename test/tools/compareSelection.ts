@@ -1,6 +1,6 @@
 /**
- * `npm run compare-selection -- FOLDER`: what we would send against what git would add, both ways;
- * exits 1 on a difference.
+ * `npm run compare-selection -- FOLDER` compares the files that an upload would contain with those
+ * that git would add. Exits 1 on a difference that is not a policy.
  */
 import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
@@ -75,8 +75,8 @@ function policyFor(path: string): string | undefined {
 }
 
 /**
- * `git ls-files --others --exclude-standard` with an empty index, without links and nested
- * repositories, which git lists as themselves.
+ * Runs `git ls-files --others --exclude-standard` with an empty index. Git lists links and nested
+ * repositories as entries of their own, which are omitted.
  */
 function gitSelects(at: string): { files: Set<string>; ms: number } {
   const scratch = mkdtempSync(join(tmpdir(), 'compare-selection-'));
@@ -104,7 +104,7 @@ function gitSelects(at: string): { files: Set<string>; ms: number } {
   return { files: new Set(files), ms: took };
 }
 
-/** For a folder without git, an empty repository elsewhere whose working tree the folder is. */
+/** Makes an empty repository elsewhere, and makes the folder its working tree. */
 function outside(scratch: string, at: string): string[] {
   const gitDir = join(scratch, 'git');
   spawnSync('git', ['init', '--quiet', '--bare', gitDir]);

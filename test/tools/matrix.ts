@@ -1,6 +1,6 @@
 /**
- * Lists the rows of the fault matrix without a test of their number; exits 1 if there are any. `npm
- * test` checks that these tests run.
+ * Lists the rows of the fault matrix whose number no test has, and exits 1 if there are any. `npm
+ * test` checks that the tests with these numbers run.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * Mutation testing, room by room: `npm run mutate`, or `npm run mutate -- disk`, or `npm run mutate
- * -- src/core/run/disk/lease.ts`. What has not changed since the last time is not run again;
- * `--force` runs it anyway. `--tests test/unit/run/disk/lease.test.ts` runs only these tests,
- * for a quick first look; `--sample 10` mutates what stands on every tenth line, for a figure in
- * minutes. Reports are written to `test-results/mutation`.
+ * Runs mutation tests, room by room: `npm run mutate`, `npm run mutate -- disk`, or `npm run mutate
+ * -- src/core/run/disk/lease.ts`. Mutants of unchanged code are not tested again, except with
+ * `--force`. `--tests test/unit/run/disk/lease.test.ts` runs only this test file, for a quick first
+ * look. `--sample 10` mutates only every tenth line, for a score in minutes. Reports are written to
+ * `test-results/mutation`.
  */
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -26,12 +26,12 @@ interface Room {
 }
 
 /**
- * A folder of `core/run` is mutated by its own tests, which is faster than by all. `others` are
- * tests of other folders that alone call some of its code.
+ * Mutants of a folder of `core/run` meet only the tests of that folder, which is faster than all
+ * tests. `others` are tests of other folders, without which some of its code is not called.
  */
 const runFolder = (folder: string, others: readonly string[] = []): Room => ({
   files: [`src/core/run/${folder}/*.ts`],
-  // Without the torture, since specific tests notice mutants sooner.
+  // The torture test is excluded, since specific tests notice mutants sooner.
   tests: [`${folder}/!(torture)`, ...others].map((name) => `test/unit/run/${name}.test.ts`),
   isHeld: true,
 });

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 
 /**
- * Gives this process and what it starts a temporary folder of their own, and returns what removes
- * it: what was killed, or ran inside VS Code or a browser, does not tidy up after itself.
+ * Gives this process and all that it starts a temporary folder of their own, and returns a function
+ * that removes it. Processes that are killed, VS Code, and browsers leave files behind.
  */
 export async function ownTemporary(): Promise<() => Promise<void>> {
   // On other systems the names of VS Code's sockets would be too long.

@@ -45,8 +45,8 @@ export function withoutPictures(readme: string): string {
 }
 
 /**
- * Makes the VSIX from a project's folder and what `npm run build` left in its `dist`, offline, the
- * same to the byte for the same content; returns its path.
+ * Makes the VSIX offline from a project's folder and its `dist`, which `npm run build` fills. The
+ * same content gives the same bytes. Returns the path of the VSIX.
  */
 export async function packageExtension(
   out: string,
@@ -67,8 +67,8 @@ export async function packageExtension(
     const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
       version: string;
     };
-    // So would times: with this, vsce sorts the entries and gives all of them one time, 1980 being
-    // the first that a zip can hold.
+    // Times would differ, too. With this variable, vsce sorts the entries and gives all of them one
+    // time. 1980 is the earliest that a zip can hold.
     process.env['SOURCE_DATE_EPOCH'] = '315532800';
     // Everything that runs is in the bundles: no dependency is packed.
     await createVSIX({

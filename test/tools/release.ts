@@ -1,7 +1,7 @@
 /**
- * `npm run release -- --tag v1.0.0`: every step of a release before the uploads, as the Release
- * workflow runs it. The files to upload are in `dist/release`. With `--dry-run`, the registry may
- * offer no audit, and `--skip-tests` skips the tests.
+ * `npm run release -- --tag v1.0.0` runs every step of a release before the uploads, as the Release
+ * workflow does. The files to upload are in `dist/release`. With `--dry-run`, the registry need not
+ * offer an audit, and `--skip-tests` skips the tests.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -88,7 +88,7 @@ export function releaseNotes(changelog: string, version: string): string {
   return `${notes}\n`;
 }
 
-/** Throws unless exactly an odd minor version is marked as a pre-release. */
+/** Throws unless odd minor versions, and no others, are marked as pre-releases. */
 function checkPairing(version: string, isMarkedPreRelease: boolean, where: string): void {
   if (isPreRelease(version) === isMarkedPreRelease) return;
   const kind = isMarkedPreRelease

@@ -1,9 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/**
- * A test waits this long for a workbench: enough for one in Wine to restart, on a machine that does
- * other work as well.
- */
+/** In this time, even a workbench in Wine can restart on a busy machine. */
 export const patienceMs = 120_000;
 
 /** Repeats `read` until its result is defined; undefined after `ms`. */
@@ -30,6 +27,5 @@ export async function eventually<T>(read: () => T | Promise<T>, accept: (reading
   throw new Error(`Not so within ${patienceMs} ms. Last reading: ${JSON.stringify(last, null, 2)}`);
 }
 
-/** Reads until the reading is this. */
 export const untilEqual = <T>(read: () => T | Promise<T>, expected: T): Promise<T> =>
   eventually(read, (reading) => isDeepStrictEqual(reading, expected));

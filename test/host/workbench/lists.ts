@@ -61,15 +61,15 @@ function pixelsOutOfView(row: PageElement): number {
 }
 
 /**
- * Turns the wheel over a list; says whether that moved its rows. The event is given to the list
- * itself: one that comes through the mouse takes as many frames as the machine is busy.
+ * Turns the wheel over a list, and returns whether its rows moved. The event is dispatched to the
+ * list itself, because an event from the mouse can take many frames on a busy machine.
  */
 export async function scroll(page: Page, list: Locator, pixels: number): Promise<boolean> {
   const view = list.locator('.monaco-list-rows').first();
   const top = (): Promise<string> => view.evaluate((rows: PageElement) => rows.style.top);
   const before = await top();
-  // VS Code reads a wheel's notches, 120 units and 50 pixels each, whose sign is the other way
-  // round; a synthetic event has them only if they are set.
+  // VS Code reads `wheelDeltaY`, which has 120 units for 50 pixels and the opposite sign. A
+  // synthetic event has it only if it is set.
   const wheel = { deltaY: pixels, wheelDeltaY: -pixels * 2.4, bubbles: true, cancelable: true };
   await view.dispatchEvent('wheel', wheel);
   await page.evaluate(

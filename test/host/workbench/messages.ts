@@ -28,7 +28,7 @@ export function messagesOf(page: Page) {
       await openCenter();
       if (await isShown()) return true;
       await closeCenter();
-      // What comes while the centre is closed is a toast.
+      // A notification that arrives while the centre is closed is a toast.
       return readWithin(5_000, isShown);
     });
     if (isFound !== true)
@@ -39,10 +39,10 @@ export function messagesOf(page: Page) {
     if (await center.isVisible()) return;
     // The event is dispatched, since the tooltip of the bell would receive the click.
     await bell.dispatchEvent('click');
-    // It closes by itself when its last notification goes, as a progress does.
+    // The centre closes by itself when its last notification, such as a progress, disappears.
     await center.waitFor({ timeout: 1_000 }).catch(() => undefined);
-    // VS Code takes the list of an empty centre for hidden, and lists twice what comes then.
-    // Showing the open centre puts that right.
+    // VS Code takes the list of an empty centre for hidden, and lists later notifications twice.
+    // Showing the open centre again corrects that.
     for (let time = 0; time < 2; time++) {
       await page.keyboard.press('ControlOrMeta+KeyK');
       await page.keyboard.press('ControlOrMeta+Shift+KeyN');

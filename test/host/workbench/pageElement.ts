@@ -1,6 +1,6 @@
 /**
- * Functions that run inside the page use this of an element. The tests' sources see no DOM types,
- * and such functions may use nothing from outside themselves.
+ * Functions that run inside the page use these members of an element. The tests' sources see no
+ * DOM types, and such functions may use nothing from outside themselves.
  */
 export interface PageElement {
   readonly textContent: string | null;

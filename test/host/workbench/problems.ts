@@ -6,7 +6,7 @@ export interface ProblemReading {
   /** The message has all its lines. */
   readonly message: string;
   readonly source: string;
-  /** The file has its name, and its path as the panel's row names it. */
+  /** This is the file's name, and `path` is its path as the panel's row shows it. */
   readonly file: string;
   readonly path: string;
   /** The line counts from 1, as shown. */

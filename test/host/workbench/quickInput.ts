@@ -14,7 +14,7 @@ interface QuickInputReading {
 }
 
 export function quickInputOf(page: Page) {
-  // It is visible but inert while it fades out.
+  // The widget is visible but inert while it fades out.
   const widget = page.locator('.quick-input-widget:not([inert]):visible');
   const input = widget.locator('.quick-input-box input');
   const rows = widget.locator('.quick-input-list .monaco-list-row');
@@ -46,8 +46,8 @@ export function quickInputOf(page: Page) {
     /** Runs a command by its title in the palette (`Category: Title`), once it is listed. */
     runCommand: async (title: string): Promise<void> => {
       const row = rowLabelled(title).first();
-      // The palette lists what is contributed when it opens: an extension that comes later needs
-      // another look.
+      // The palette lists only commands that exist when it opens, so it is opened again for an
+      // extension that loads later.
       await eventually(
         async () => {
           await openPalette(`>${title}`);
@@ -90,8 +90,8 @@ export function quickInputOf(page: Page) {
     currentQuickInput,
 
     /**
-     * Waits for an input box (with this title, if given), answers it, and returns when it was taken
-     * or refused. A refused answer stays in the box: see `currentQuickInput()`.
+     * Waits for an input box (with this title, if given), answers it, and returns when the answer
+     * was accepted or refused. A refused answer stays in the box: see `currentQuickInput()`.
      */
     answer: async (text: string, title?: string): Promise<void> => {
       if (title !== undefined) await widget.locator('.quick-input-title').getByText(title).waitFor();

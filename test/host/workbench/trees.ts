@@ -149,7 +149,7 @@ export function treesOf(page: Page) {
 
     treeRowMenu: async (view: string, label: string, entry: string): Promise<void> => {
       await (await row(view, label)).locator('.label-name').click({ button: 'right' });
-      // It is not found by its accessible name, which includes the key.
+      // The entry is not found by its accessible name, which includes its keyboard shortcut.
       const text = page.locator('.action-label').getByText(entry, { exact: true });
       const item = page.locator('.monaco-menu .action-menu-item').filter({ has: text });
       await item.waitFor();

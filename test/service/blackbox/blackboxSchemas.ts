@@ -117,7 +117,7 @@ export const assessmentInput: JsonSchema = {
   dependentRequired: { pairs: ['resume'] },
 };
 
-/** One entry of the features artifact: invented, but for its `name` (section 2.4). */
+/** The shape of a feature is invented, except for its `name` (section 2.4). */
 export interface Feature {
   readonly name: string;
   readonly description: string;
@@ -159,7 +159,7 @@ export const scanProgressArtifact = closedObject({
   skipped: many(closedObject(pair)),
 });
 
-/** One entry of the findings artifact: an invented shape. */
+/** The shape of a finding is invented. */
 export interface LiveFinding {
   readonly id: string;
   readonly title: string;

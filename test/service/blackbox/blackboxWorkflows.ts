@@ -72,7 +72,7 @@ export const blackboxAssessment: Workflow = {
   },
 };
 
-/** Throws Refusal where rules 1 and 2 of section 2.7 forbid to resume the run. */
+/** Throws Refusal if rule 1 or 2 of section 2.7 forbids the `resume`. */
 function resumed(
   resume: NonNullable<AssessmentInput['resume']>,
   targetUrls: readonly string[],
@@ -110,8 +110,8 @@ function requireEligible({ end, contents }: EarlierRun, ends: readonly string[])
 }
 
 /**
- * Tests pair by pair, a credit for each, until the limit; what an earlier run has tested is carried
- * over (section 2.7, rule 4).
+ * Tests one pair after the other, for one credit each, until the limit. What an earlier run has
+ * tested is carried over (section 2.7, rule 4).
  */
 function assess(input: AssessmentInput, features: readonly Feature[], earlier?: EarlierRun): Contents {
   const before: ScanProgress = (earlier && read(earlier, 'scan_progress')) ?? {

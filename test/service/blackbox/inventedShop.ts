@@ -1,11 +1,11 @@
 import { text, type ReportLanguage, type RuleText, type Severity } from '../runs/reportText.ts';
 import type { AssessmentInput, Feature, Perspective } from './blackboxSchemas.ts';
 
-/** Blackbox runs are about this application, whatever their target URLs: nothing answers there. */
+/** Blackbox runs are about this application, whatever their target URLs. It doesn't really run. */
 export const inventedShop = {
   /** The origin has no slash at its end. */
   origin: 'http://127.0.0.1:4321',
-  /** These accounts can sign in, as a dispatch takes them (section 2.6). */
+  /** These accounts can sign in. They have the form of credentials in a dispatch (section 2.6). */
   credentials: [
     { id: 'alice@shop.example', password: 'invented-password-1', role: 'buyer' },
     { id: 'root@shop.example', password: 'invented-password-2', role: 'admin' },
@@ -47,8 +47,8 @@ const pages: readonly Page[] = [
 ];
 
 /**
- * A page has a weakness; a pair of its perspective with a page where it is not applicable is
- * skipped.
+ * Only the page `at` has the weakness. If the weakness is not applicable to another page, the pair
+ * of that page and this perspective is skipped.
  */
 interface Weakness extends Readonly<Record<ReportLanguage, RuleText>> {
   readonly cwe: string;
@@ -160,7 +160,7 @@ function urlOf({ path }: Page, { target_urls: [target] }: Input): string {
   return new URL(path, target).href;
 }
 
-/** Returns one new feature for each credit, beside what is `known`. */
+/** Returns the known features, and at most one new feature for each credit of `limit`. */
 export function crawl(input: Input, known: readonly Feature[], limit = Infinity): Feature[] {
   const isKnown = (page: Page) => known.some(({ name }) => name === page.name);
   const found = pagesFor(input).filter((page) => !isKnown(page));
@@ -171,7 +171,10 @@ export function crawl(input: Input, known: readonly Feature[], limit = Infinity)
   return [...known, ...features];
 }
 
-/** Returns undefined if the perspective is not applicable, and null if there is no weakness. */
+/**
+ * Returns undefined if the input doesn't reach the page or the perspective is not applicable, and
+ * null if the page has no weakness.
+ */
 export function probe(input: Input & Pick<AssessmentInput, 'language'>, name: string, of: Perspective) {
   const page = pagesFor(input).find((each) => each.name === name);
   const weakness = weaknesses[of];

@@ -138,7 +138,7 @@ function inlineCode(text: string): string {
   return fence.length > 1 ? `${fence} ${text} ${fence}` : `${fence}${text}${fence}`;
 }
 
-/** Returns backticks that do not occur in a row in the text. */
+/** Returns more backticks than the text has in a row, and at least `atLeast`. */
 function longerThanAny(text: string, atLeast: number): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   return '`'.repeat(Math.max(atLeast, longest + 1));

@@ -9,16 +9,13 @@ import {
 
 export type RunOutcome =
   /**
-   * The run ends as its work does: SUCCESS, or ABORTED where it cannot go on. `contents` replaces
-   * what it produced, by artifact name, and adds to it.
+   * The run ends as its work does: with SUCCESS, or with ABORTED if the work can't continue. After
+   * SUCCESS, `contents` replaces artifacts of the same name and adds others.
    */
   | { kind: 'success'; contents?: Readonly<Record<string, string>> }
   /** The run is ABORTED for this reason and with these artifacts, whatever the work produced. */
   | { kind: 'aborted'; code: string; detail?: unknown; contents?: Readonly<Record<string, string>> }
-  /**
-   * The run is EXITED without output and artifacts, which section 2.3 allows to be read as
-   * possible.
-   */
+  /** The run is EXITED without output and artifacts. Section 2.3 doesn't rule that out. */
   | { kind: 'bare' };
 
 export interface RunState {
@@ -29,7 +26,7 @@ export interface RunState {
   readonly request: unknown;
   readonly archives: readonly ReceivedArchive[];
   readonly cancelRequested: boolean;
-  /** Once EXITED, what describe says. */
+  /** Once the run has EXITED, this is the `output` that describe returns. */
   readonly output?: unknown;
 }
 
@@ -76,7 +73,7 @@ export function isOver(run: Run, now: number): boolean {
   return now >= run.dueAt && (run.result !== undefined || run.outcome.kind !== 'success');
 }
 
-/** The run is over, or is made to end, at this time (section 2.5). */
+/** `at` is when the run ends, by itself or because a test ends it (section 2.5). */
 export function exitOf(run: Run, at: number): RunExit {
   const outcome = isCancelled(run, at) ? cancelled : run.outcome;
   if (outcome.kind === 'bare') return { at, contents: new Map() };

@@ -29,7 +29,7 @@ export interface RunWork {
 
 /**
  * A `resume` refers to this run (sections 2.7 and 2.8). `end` is SUCCESS, an abort code, or
- * undefined while it is running or exited bare.
+ * undefined for a run that is running or has exited without output.
  */
 export interface EarlierRun {
   readonly input: unknown;
@@ -38,8 +38,8 @@ export interface EarlierRun {
 }
 
 /**
- * A workflow may use this when a run is dispatched. `directory` belongs to the run alone and is
- * removed with its end.
+ * A workflow may use this when a run is dispatched. `directory` belongs to the run alone, and is
+ * removed when the run's work ends or the dispatch is refused.
  */
 export interface DispatchContext {
   readonly organizationId: string;

@@ -39,7 +39,6 @@ export class WorkflowRuns {
     this.#needs = needs;
   }
 
-  /** dispatch answers before the work begins. */
   async dispatch(organizationId: string, workflow: Workflow, body: unknown) {
     const request = body as DispatchBody;
     const endpoints = request.notification?.webhook_endpoint_ids ?? [];

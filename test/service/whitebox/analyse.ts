@@ -3,7 +3,7 @@ import { severities, type ReportedFinding, type ReportLanguage } from '../runs/r
 import { rules, type Rule } from './rules.ts';
 import type { ArchiveEntry } from './unpack.ts';
 
-/** One entry of findings.json: an invented shape, since the reference shows none (section 2.4). */
+/** The shape of a finding is invented, since the reference doesn't show it (section 2.4). */
 export interface ServiceFinding {
   readonly id: string;
   readonly title: string;
@@ -24,7 +24,7 @@ export interface ServiceFinding {
 
 const analysed = /^(?!(?:.*\/)?node_modules\/).*\.(?:[cm]?[jt]s|[jt]sx|py)$/is;
 
-/** A finding of a rule has all its locations in the file. */
+/** Returns at most one finding for each rule. It has all locations in the file. */
 export function analyse(
   { path, content }: ArchiveEntry,
   targetIndex: number,
@@ -46,7 +46,7 @@ export function analyse(
   });
 }
 
-/** Puts findings in the order of the report: worst first, then by file and line. */
+/** Puts findings in the order of the report: the most severe first, then by file and line. */
 export function byWeight(one: ServiceFinding, other: ServiceFinding): number {
   const [a, b] = [one, other].map(({ severity, locations: [first] }) => ({
     weight: severities.indexOf(severity),

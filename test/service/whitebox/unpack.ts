@@ -6,7 +6,7 @@ import { openPromise, type Entry as ZipEntry, type ZipFile } from 'yauzl';
 
 export type ArchiveType = 'zip' | 'tar_gz';
 
-/** One file of an archive; `content` is excluded above the size that is analysed. */
+/** A file in an archive. `content` is missing if the file is too large to be analyzed. */
 export interface ArchiveEntry {
   readonly path: string;
   readonly bytes: number;
@@ -23,9 +23,9 @@ const BLOCK_BYTES = 512;
 const nameDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads an archive to its end, entry by entry and with bounded memory, without writing any of its
- * names to disk. Refuses names that lead out of the archive, absolute names, links, devices,
- * repeated names, damaged content and unreasonable size; throws InvalidArchive.
+ * Reads an archive to its end, entry by entry and with bounded memory, without writing files to
+ * disk. Throws InvalidArchive for damaged content, for links and devices, for absolute or repeated
+ * names and names that lead out of the archive, and beyond the limits below.
  */
 export async function* readArchive(
   path: string,
@@ -108,8 +108,8 @@ async function* readZip(path: string): AsyncGenerator<ArchiveEntry> {
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {
-      // The name is read as bytes: the library itself refuses backslashes and colons, which are
-      // letters like others in a name here.
+      // The name is read as bytes, because the library refuses backslashes and colons. Here, they
+      // are ordinary characters of a name.
       const name = nameDecoder.decode(entry.fileNameRaw);
       const problem = nameProblem(name) ?? zipTypeProblem(name, entry);
       if (problem) throw new InvalidArchive(problem);

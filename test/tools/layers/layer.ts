@@ -49,7 +49,7 @@ const layers: Readonly<Record<string, () => Promise<Tally>>> = {
       // knip finds unused exports, exports used only by tests, and duplicates.
       [program('knip', 'bin/knip.js')],
       [program('knip', 'bin/knip.js'), '--production'],
-      // It keeps its manifest to itself.
+      // jscpd doesn't export its manifest, so `program` can't find it.
       ['node_modules/jscpd/bin/jscpd', '--silent', ...duplicates, 'src', 'webview-ui', 'test'],
     ),
   // Later layers would otherwise install these while time limits of tests run.
@@ -60,7 +60,7 @@ const layers: Readonly<Record<string, () => Promise<Tally>>> = {
     return { ...none, passed: 1 };
   },
   unit: () =>
-    // They wait for the disk half of the time.
+    // The tests wait for the disk half of the time.
     runNodeTests(['test/unit/together/*.group.ts'], results, {
       grep,
       concurrency: availableParallelism() + 1,

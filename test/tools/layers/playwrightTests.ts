@@ -13,13 +13,13 @@ import type { Results } from './result.ts';
 
 /** Runs a Playwright project; failures have a screenshot and a trace. */
 export async function runPlaywright(project: string, results: Results, grep?: string): Promise<Tally> {
-  // It is installed once, for all stages to copy.
+  // The extension is installed once, for all stages to copy.
   if (project !== 'browser') {
     const installed = await mkdtemp(path.join(tmpdir(), 'installed-'));
     await installPackaged(installed);
     process.env[installedVariable] = installed;
   }
-  // It is prepared before the time limits of tests begin.
+  // The browser is prepared before the time limits of tests begin.
   await prepareBrowser();
   const reportFile = 'test-results/results.json';
   await rm(reportFile, { force: true });
@@ -28,7 +28,7 @@ export async function runPlaywright(project: string, results: Results, grep?: st
   const args = ['--config', 'test/e2e', '--project', project, '--pass-with-no-tests'];
   if (grep !== undefined) args.push('--grep', literally(grep));
   const playwright = spawn(process.execPath, [cli, 'test', ...args], { stdio: 'inherit' });
-  // It then ends its browsers and servers.
+  // After SIGINT, Playwright ends its browsers and servers.
   process.once('exit', () => playwright.kill('SIGINT'));
   await once(playwright, 'exit');
   const report = JSON.parse(await readFile(reportFile, 'utf8')) as JSONReport;

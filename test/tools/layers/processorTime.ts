@@ -17,10 +17,10 @@ const markVariable = 'MEASURED_BY';
 const ticksPerSecond = 100;
 
 /**
- * Measures this process and all that it starts, by reading all processes once a second: the system
- * adds the time of a process only to a parent that waits for it, and nobody waits for what is
- * killed with its parent. The returned function ends this and resolves to seconds, or to undefined
- * where there is no `/proc`.
+ * Measures this process and all that it starts, by reading all processes once a second. The system
+ * adds the time of a process only to a parent that waits for it, and nobody waits for a process
+ * that is killed with its parent. The returned function ends the measurement and returns seconds,
+ * or undefined on systems other than Linux.
  */
 export function measureProcessorTime(): () => number | undefined {
   if (process.platform !== 'linux') return () => undefined;
@@ -59,7 +59,7 @@ function sumOf(usages: readonly (Usage & { readonly sample: number })[]): number
       children
         .filter(({ sample }) => sample < one.sample === ended)
         .reduce((ticks, child) => ticks + withChildren(child), 0);
-    // This counts children that were seen, or at least what the parent has been told.
+    // Ended children count as they were seen or as the system told the parent, if that is more.
     return one.own + sum(false) + Math.max(one.ofEnded, sum(true));
   };
   return usages
