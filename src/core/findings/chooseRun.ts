@@ -107,7 +107,7 @@ function defaultRun(candidates: readonly Run[]): Run | undefined {
 
 export function baselineAmong(runs: readonly Run[], run: Run): Run | undefined {
   if (!isOfService(run)) return undefined;
-  // A run and the one that it continues are one assessment.
+  // A run and the run that it continues are one assessment, so they have the same baseline.
   const predecessor = runsBefore(runs, run).find((other) => continuesRun(run, other));
   if (predecessor !== undefined) return baselineAmong(runs, predecessor);
   return earlierRuns(runs, run).find((other) => hasAllFindings(other) && isOfSameFolders(run, other));

@@ -30,7 +30,7 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const [pair] = run.input?.pairs ?? [];
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
-    // All findings count, whatever pair they name: the run assessed only this one (docs/api.md,
+    // All findings count, whatever pair they name: the run assessed only this pair (docs/api.md,
     // section 2.7, rule 3).
     const found = await findingsOf(run, source);
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);

@@ -1,7 +1,10 @@
 import { clip } from '../visibleText.ts';
 import type { TriageDecision } from './triage/triage.ts';
 
-/** The most severe comes first. `none` means no business impact, `unrated` no readable rating. */
+/**
+ * The most severe comes first. `none` means no business impact; `unrated` means that no rating
+ * could be read.
+ */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'none', 'unrated'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
@@ -15,7 +18,7 @@ export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
-/** A text with more characters is no path. */
+/** A longer text isn't a path. The unit is UTF-16 code units. */
 export const MAX_PATH = 4_096;
 
 export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
@@ -158,8 +161,8 @@ export function detailsFrom({ summary, locations }: Finding): Details {
 }
 
 /**
- * 10,000 summaries of this length take one to four megabytes of a result's 16. The unit is UTF-16
- * code units.
+ * 10,000 summaries of this length take one to four of the 16 megabytes that a result may have. The
+ * unit is UTF-16 code units.
  */
 export const maxSummary = 120;
 

@@ -115,7 +115,7 @@ export class FindingStore implements Disposable {
     }
   }
 
-  /** Retries what took too long. */
+  /** Loads again, and retries findings files that took too long to read. */
   focused(): Promise<void> {
     forgetLate(this.#deps.memory);
     return this.load();
@@ -263,8 +263,8 @@ export class FindingStore implements Disposable {
   }
 
   /**
-   * The run need not be shown. If it cannot be read, the answer has a `failure`. Throws the
-   * signal's reason, but goes on reading.
+   * The run need not be shown. If it cannot be read, the returned run has a `failure`. Throws the
+   * signal's reason, but continues to read.
    */
   async read(run: Run, signal?: AbortSignal): Promise<ShownRun> {
     return toShownRun(await untilAborted(this.#refresh(run), signal), this.#source);

@@ -50,9 +50,9 @@ export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'possibleName
 }
 
 /**
- * Searches by name, then by findings file and index, then by fingerprint. A name is also looked up
- * as a findings file and index, since it consists of those of a first report. A fingerprint counts
- * only if it has one name in `findings`, and no second name in `asked`.
+ * Searches by name, then by findings file and index, then by fingerprint. A name also serves as a
+ * findings file and index, since it is made of those of the first report. A fingerprint counts only
+ * if it has one name in `findings`, and no second name in `asked`.
  */
 export function createFinder<T extends FindingIdentity>(
   findings: readonly T[],

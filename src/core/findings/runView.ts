@@ -37,9 +37,9 @@ import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 /**
  * A `RunView` is an immutable value with everything that is known of a run. At first, it has the
  * run's result, with locations as uploaded and their folders unread. Each step returns a view with
- * what it found out, or the same view if nothing changed. What could not be read stays unread or
- * unknown, and the same step retries it. Decisions are not part of a view: `view/show` looks them
- * up.
+ * what it found out, or the same view if nothing changed. Whatever could not be read stays unread
+ * or unknown, and the same step retries it. Decisions are not part of a view: `view/show` looks
+ * them up.
  */
 
 export interface RunView extends Located {
@@ -172,7 +172,10 @@ export async function locateUnread(view: RunView, source: ViewSource): Promise<R
   return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
 }
 
-/** Also searches new files for lost locations. Paths are absolute. */
+/**
+ * Locates findings in changed files again, and searches new files for lost locations. Paths are
+ * absolute.
+ */
 export async function locateAgain(
   view: RunView,
   changed: ReadonlySet<string>,

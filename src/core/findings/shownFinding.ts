@@ -34,7 +34,7 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly run: Run;
   /**
    * Only locations with a local file are here. The first stands for the finding, even if it isn't
-   * the main one.
+   * the main location.
    */
   readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;
@@ -58,8 +58,8 @@ export interface ShownRun {
    * Only earlier runs report these. Closed findings are listed only if the baseline reports them.
    */
   readonly absent?: readonly ShownFinding[] | undefined;
-  /** `baselineCut` is present if not all findings of the baseline are known. */
   readonly baseline?: Run | undefined;
+  /** It is present if not all findings of the baseline are known. */
   readonly baselineCut?: Cut | undefined;
   readonly unreadRuns?: readonly Run[] | undefined;
   /** Counts absent findings of removed runs, and those beyond the limit. */
@@ -104,7 +104,6 @@ export function mainLocationOf(
   return localLocationOf(shown.finding.locations[0], shown);
 }
 
-/** Other locations may have a file. */
 export function lacksMainLocation(shown: ShownFinding): boolean {
   return shown.finding.locations.length > 0 && mainLocationOf(shown) === undefined;
 }

@@ -22,10 +22,10 @@ interface Part {
  * The first of these counts:
  * 1. The root, if it is a finding with a line.
  * 2. The arrays and maps whose objects mostly look like findings, on the first level that has any.
- *    Nothing inside a finding is looked at. A list without any rating or line may list files, and a
- *    lone object may be the head of a report. These count only if nothing else is found.
+ *    Nothing inside a finding is looked at. A list in which no item passes `isSure` may list files,
+ *    and a lone object may be the head of a report. These count only if nothing else is found.
  * 3. An empty list, if an array is empty and no array has objects.
- * 4. The root, if it is a rated finding.
+ * 4. The root, if it passes `isSure`.
  */
 export function findList(root: unknown): readonly FoundList[] | undefined {
   const lone = read(root);

@@ -19,7 +19,7 @@ export type Job =
   | ({ readonly kind: 'workOut' } & WorkOut)
   /** Answers with a `ReportedFinding` for each requested index that the file has. */
   | ({ readonly kind: 'reported' } & AskedFindings & InRuns)
-  /** Answers with `CurrentLocations` for each file. */
+  /** Answers with `CurrentLocations` for each file, or undefined if it can't be read now. */
   | ({
       readonly kind: 'follow';
       readonly files: readonly LocationsOfFile[];

@@ -1,6 +1,5 @@
 import { MAX_PATH, type Location } from '../finding.ts';
 
-/** A larger number is not a line number. */
 const maxLine = 10_000_000;
 
 const maxLineText = 40;

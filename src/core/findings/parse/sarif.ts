@@ -32,7 +32,7 @@ const maxJustification = 10_000;
 /** Limits nested objects, nested bases, and parts of a rule's ID. */
 const maxNesting = 20;
 const maxBases = 100;
-/** A URI that is cut here stays too long for a path. */
+/** A URI that is cut to this length is still too long for a path. */
 const maxUri = MAX_PATH + 1;
 /** A longer address is not written into texts. */
 const maxAddress = 300;
@@ -121,7 +121,7 @@ function toItem(result: JsonObject, references: References): Item {
     // An artifact on the web is a part of a live application, not a file.
     ...(target !== undefined && isWebAddress(target) && { webRequest: whole['webRequest'] ?? { target } }),
     recommendation: fixesOf(whole),
-    // These fields are resolved, and not shown.
+    // These fields have been read, so they are not shown as other fields.
     ...{ rule: undefined, ruleIndex: undefined, suppressions: undefined, fixes: undefined },
     // A result without a level has the severity `none` if its kind is not `fail` (3.27.10).
     ...((result['kind'] ?? 'fail') !== 'fail' && result['level'] === undefined && { severity: 'none' }),

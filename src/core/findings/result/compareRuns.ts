@@ -12,7 +12,9 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /** Only a blackbox assessment has a progress, even if its file cannot be read. */
+  /**
+   * It is present for a blackbox assessment, even if the file cannot be read, and for no other run.
+   */
   readonly progress: ScanProgress | undefined;
   readonly progressBefore: ScanProgress | undefined;
 }

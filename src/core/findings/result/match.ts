@@ -43,7 +43,7 @@ interface Candidate {
   readonly file: string | undefined;
   /**
    * One key is for the main location's quote. If there are several quotes, another key is for all
-   * of them in any order. Each quote is with its file.
+   * of them in any order. The keys include the quotes' files.
    */
   readonly quotes: readonly string[];
   /** It has the main location's quote and the name of its file, without folders. */

@@ -45,8 +45,8 @@ export interface ResultFinding extends Named {
   readonly finding: Finding;
   readonly run: string;
   /**
-   * This is the finding's folder or, if several are possible, the run's first. It is empty if none
-   * is possible.
+   * This is the finding's folder or, if several are possible, the run's first folder. It is empty
+   * if none is possible.
    */
   readonly ofTarget: string;
   /** It is undefined if several folders are possible, and empty if none is. */

@@ -33,7 +33,7 @@ import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } fr
 export interface WorkOut {
   readonly run: Run;
   readonly runsFolder: string;
-  /** There is one earlier run for each folder of the run, then the baseline. */
+  /** There is an entry for each folder of the run, then one for the baseline. */
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
   readonly continued?: Run | undefined;

@@ -237,7 +237,7 @@ async function readShared(
   }
 }
 
-/** If there are too many, returns one more than are read. */
+/** Returns at most one name more than are read, which tells that there are too many. */
 async function namesIn(path: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { name } of await opendir(path, { bufferSize: 256 })) {
