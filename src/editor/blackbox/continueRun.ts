@@ -114,7 +114,10 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-/** VS Code doesn't know the request of a run from elsewhere, so the user chooses a target file. */
+/**
+ * VS Code doesn't know the request of a run that was started elsewhere, so the user chooses a
+ * target file.
+ */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,

@@ -40,7 +40,7 @@ export function pairStateLabel(state: PairState): string {
   }[state];
 }
 
-/** A crawl tests nothing. The view's message says so once, so pairs don't show a state. */
+/** A crawl tests nothing. The view's message says so once, so that the rows of pairs needn't. */
 export function isUntested({ run, progress }: ShownFeatures): boolean {
   return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }

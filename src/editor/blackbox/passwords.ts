@@ -186,8 +186,8 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
 }
 
 /**
- * Each request of the file has its own password. `moved` has the passwords that were saved by
- * earlier tries.
+ * A login has a password for each request of the file. `moved` has the passwords that earlier tries
+ * saved.
  */
 async function saveNew(
   requests: readonly PasswordRequest[],

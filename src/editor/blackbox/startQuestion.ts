@@ -58,8 +58,8 @@ export async function askToStart(
 const maxOriginLength = 300;
 
 /**
- * Names every new origin, but at most 10 of the others. `areNew` is true if no run that was started
- * on this machine has one of the origins.
+ * Names every new origin, but at most 10 of the others. `areNew` is true if at least one origin is
+ * in no run that was started on this machine.
  */
 function originLines(
   plan: BlackboxPlan,

@@ -139,7 +139,7 @@ async function copyLink(link: string): Promise<void> {
 
 const maxLookupMs = 2_000;
 
-/** The host of a remote may be an alias that only SSH knows, so the host is looked up. */
+/** The host of a remote may be an alias that only SSH knows, so unfamiliar hosts are looked up. */
 async function trackerOf(shown: ShownFinding): Promise<IssueTracker | undefined> {
   const folder = folderOf(shown) ?? shown.run.targets[0]?.folder;
   const remotes = folder === undefined ? [] : await remotesOf(folder);

@@ -107,7 +107,7 @@ async function toSteps(shown: ShownFinding, findings: FindingStore): Promise<rea
   return steps;
 }
 
-/** Texts are untrusted: a tree and a quick pick show plain text. */
+/** Texts are untrusted, but a tree and a quick pick show them as plain text. */
 async function toStep(location: Location, number: string, shown: ShownFinding): Promise<Step> {
   const here = localLocationOf(location, shown);
   const line = here?.drift === 'gone' ? undefined : here?.startLine;

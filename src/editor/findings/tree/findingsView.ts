@@ -167,7 +167,7 @@ function mayContinue(run: Run): boolean {
   return hasHitCreditLimit(run) && continuationsOf(run).get('continueAssessment') === true;
 }
 
-/** A run that waits for a user comes first. */
+/** States in which a run waits for the user come first. */
 function stateOfRuns(runs: readonly Run[]): FindingsState | undefined {
   const live = runs.filter(isLive);
   const troubles = live.flatMap(({ trouble }) => trouble ?? []);
