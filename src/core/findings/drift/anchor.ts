@@ -20,15 +20,14 @@ interface QuoteIndex {
    */
   readonly anchor: (location: Location) => Location;
   /**
-   * A line of dots stands for any lines. Returns undefined for a quote that is too short, and
-   * `tooLong` if the search takes too long.
+   * A line of dots stands for any lines. Returns undefined for a quote that is too short or only
+   * punctuation, and `tooLong` if the search takes too long.
    */
   readonly isQuoted: (quote: string) => boolean | 'tooLong' | undefined;
 }
 
 export function indexQuotes(lines: readonly string[]): QuoteIndex {
   const find = lazily(() => createFind(readCode(lines.map(compact))));
-  /** Returns undefined if the snippet is at its reported line, or nowhere. */
   const findElsewhere = ({ snippet = '', startLine }: Location, own?: LineRange): LineRange | undefined => {
     const quoted = splitLines(snippet.trim());
     const wanted = quoted.map(compact).filter((text) => text !== '');
@@ -84,7 +83,7 @@ function reportedLines(
 
 interface FoundQuote {
   readonly whole: readonly LineRange[];
-  /** Quotes may begin and end inside lines. Undefined means that the search would take too long. */
+  /** Quotes may begin and end inside lines. Undefined means that the search takes too long. */
   readonly inLines: readonly LineRange[] | undefined;
 }
 

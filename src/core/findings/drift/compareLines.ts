@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 import { compact, maxComparedLength } from './lineText.ts';
 
-/** The time grows with the square of the edits, and a user waits for the result after an edit. */
+/** The time grows with the square of the edits, and a user waits for it. */
 const maxGapEdits = 100;
 const maxLandmarkEdits = 400;
 
@@ -57,7 +57,7 @@ function compareGap(
     if (!added) to += count;
     if (!removed) afterTo += count;
     if (!added && !removed) continue;
-    // A deletion and the insertion in its place are two changes.
+    // `diff` reports a replacement as two changes.
     const last = hunks.at(-1);
     if (last?.to === from && last.afterTo === afterFrom) ({ from, afterFrom } = hunks.pop() ?? last);
     hunks.push({ from, to, afterFrom, afterTo, isCompared: true });

@@ -22,12 +22,9 @@ export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
 
-/** A block with fewer characters occurs in many locations by chance. */
+/** Shorter blocks occur elsewhere by chance. */
 const minBlockLength = 8;
-/**
- * A new line counts as an edit of an old line only if both share at least this part of their
- * characters.
- */
+/** Lines that share a smaller part of their characters are no edits of each other. */
 const minLikeness = 0.5;
 
 interface ChangedLines extends Hunk {
@@ -44,9 +41,9 @@ interface LineChange {
 }
 
 /**
- * White space, blank lines, and line ends don't count, except in very long lines. Code that was
- * moved past other lines is found if it occurs exactly once in each text. Where comparing would
- * take too long, only such code is found.
+ * Blank lines don't count, and white space counts only in very long lines. Code that was moved past
+ * other lines is found if it occurs exactly once in each text. Where comparing would take too long,
+ * only such code is found.
  */
 export function followLines(
   before: readonly string[],
@@ -106,7 +103,7 @@ function follow(range: LineRange, change: LineChange): DriftedRange {
   const [start = -1, end = start] = [left[0], left.at(-1)];
   if (start >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
 
-  // When two lines change places, the comparison may keep the shorter one.
+  // If two lines are swapped, the comparison may keep the shorter one.
   const longest = block.reduce((best, text) => (text.length > best.length ? text : best), '');
   const movedLine = findMoved([longest], change);
   if (movedLine !== undefined) return { ...movedLine, drift: 'changed' };
@@ -116,7 +113,6 @@ function follow(range: LineRange, change: LineChange): DriftedRange {
   return { startLine: line, endLine: line, drift: 'gone' };
 }
 
-/** The block must occur exactly once in each text. */
 function findMoved(block: readonly string[], { codeBefore, codeAfter }: LineChange): LineRange | undefined {
   if (lengthOf(block) < minBlockLength) return undefined;
   const [start, ...others] = findBlocks(codeAfter(), block);
@@ -149,7 +145,7 @@ function indexOfMostAlike(line: string, written: readonly string[]): number | un
   return at < 0 ? undefined : at;
 }
 
-/** Compares the characters at both ends, which typing keeps. Very long lines give 0. */
+/** Compares the characters at both ends, which edits usually keep. Very long lines give 0. */
 function likeness(one: string, other: string): number {
   const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
   if (longer.length > maxComparedLength) return 0;

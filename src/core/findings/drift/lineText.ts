@@ -6,7 +6,7 @@ export interface LineRange {
 
 export interface CodeLines {
   readonly texts: readonly string[];
-  /** Each text has the number of its line, 1-based. */
+  /** Line numbers are 1-based. */
   readonly numbers: readonly number[];
   readonly positions: ReadonlyMap<string, readonly number[]>;
 }
@@ -35,7 +35,7 @@ export function isElision(line: string): boolean {
   return /\.{3}|…/.test(line) && !/\w/.test(line);
 }
 
-/** Shorter parts occur in unrelated locations, too. */
+/** Shorter parts also occur by chance. */
 export const minPartLength = 4;
 
 /**
@@ -107,7 +107,6 @@ export function rangeOf(code: CodeLines, start: number, length: number): LineRan
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];
-  // The rarest line has the fewest positions to compare.
   let rarest = 0;
   for (const at of block.keys()) if (positionsOf(at).length < positionsOf(rarest).length) rarest = at;
   const candidates = positionsOf(rarest);

@@ -36,10 +36,7 @@ export function asReported(
   return { locations: locations.map(toCurrent), isChanged };
 }
 
-/**
- * Takes long, so the extension host calls it in a worker. Returns undefined for each file that
- * can't be read now.
- */
+/** Blocks its thread for long. The result is undefined for a file that can't be read now. */
 export async function followFiles(
   files: readonly LocationsOfFile[],
   texts: EditorTexts,

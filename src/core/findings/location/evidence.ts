@@ -23,20 +23,17 @@ export type Evidence =
 
 type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';
 
-/**
- * An entry is undefined if there is no quote to check, and neither the file nor the line is
- * missing.
- */
+/** Only locations without a quote, or with one that is too short, have undefined entries. */
 export type EvidenceOfLocations = readonly (Evidence | undefined)[];
 
 export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefined {
   return EVIDENCE.flatMap((kind) => evidence.find((each) => each?.kind === kind) ?? [])[0];
 }
 
-/** A quote that can't be checked in this time is `unchecked`. */
+/** Quotes that are not checked in this time keep the known evidence, if any. */
 const maxCheckMs = 20_000;
 
-/** The run's former result has this evidence. It is kept for locations that are now `unchecked`. */
+/** This former evidence is kept where a check now gives `unchecked`. */
 export type KnownEvidence = ReadonlyMap<Location, Evidence | undefined>;
 
 export interface RunSource {
@@ -49,8 +46,8 @@ export interface RunSource {
 
 interface CheckedLocation {
   /**
-   * The lines are those of the uploaded text or, if the upload is unknown, of the local file.
-   * Without either text, they are as reported.
+   * Has the lines of the uploaded text or, if the upload is unknown, of the local file. Without
+   * either text, lines are as reported.
    */
   readonly anchored: Location;
   readonly evidence: Evidence | undefined;
@@ -85,7 +82,6 @@ export async function checkEvidence(
       continue;
     }
     const unknown = notUploaded ?? (file === 'ambiguous' ? 'file' : undefined);
-    // If the upload is unknown, the lines are corrected with the local file.
     const anchored = unknown === 'upload' ? await anchorHere(inFile, source, isLate) : undefined;
     for (const location of inFile)
       add(location, {
@@ -116,7 +112,7 @@ function checkerIn(decoded: DecodedText, path: string): (location: Location) => 
   };
 }
 
-/** Makes columns count UTF-16 units, as the text does. */
+/** Converts columns from code points to UTF-16 units. */
 function inUnits({ inCodePoints, ...location }: Location, lines: readonly string[]): Location {
   if (inCodePoints !== true) return location;
   const { startLine = 0, endLine = startLine, startColumn, endColumn } = location;
@@ -165,7 +161,7 @@ async function anchorHere(
   return anchored;
 }
 
-/** A location cannot be checked if it is in no uploaded file, but a mapping leads to a file. */
+/** A path without an uploaded file is `unchecked` if a user mapped it to a local file. */
 export function asLocated(
   evidence: EvidenceOfLocations | undefined,
   isHere: (at: number) => boolean,

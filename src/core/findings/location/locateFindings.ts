@@ -20,11 +20,10 @@ import { createLocator, type Locate } from './resolver.ts';
 import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedFiles.ts';
 
 /**
- * Finds the current locations of findings. In a file that has the uploaded bytes, and no unsaved
- * edits, locations have their lines in the uploaded text. All other uploaded files go to `follow`
- * in one request, which a worker answers for the extension host. In files that were not uploaded,
- * or whose upload is unknown, locations are as reported. A folder that can't be read now is unread,
- * and is tried again later.
+ * Finds the current locations of findings. In a file that has the uploaded bytes and no unsaved
+ * edits, lines are those of the uploaded text. All other uploaded files go to `follow` in one
+ * request, since comparing texts takes long. In files that were not uploaded, or whose upload is
+ * unknown, lines are as reported.
  */
 
 export interface FindingsOfRun {
@@ -54,7 +53,7 @@ function locateIn({
   runFolder,
   locate,
 }: FindingsOfRun): (location: LocationAsUploaded) => Promise<LocatedFile | undefined> {
-  // Only a user's mapping leads to an uploaded file that the result doesn't name.
+  // Only a file that a user mapped needs the list, which may be long.
   const uploadedOfTarget = run.targets.map((_, target) =>
     once(() => readUploadedFiles(run, target, runFolder)),
   );
@@ -78,9 +77,9 @@ export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
 }
 
 export interface Located {
-  /** Once its folder has been read, a location has no entry if its file was never found here. */
+  /** In a folder that has been read, a location has no entry if its file was never found. */
   readonly locations: ReadonlyMap<Location, ShownLocation>;
-  /** Some files in these folders were not read: their locations are as uploaded, or unchanged. */
+  /** Some files in these folders could not be read, so their locations may be out of date. */
   readonly unread: ReadonlySet<string>;
   /** These folders don't exist, but a share may be mounted later. */
   readonly missing: ReadonlySet<string>;
@@ -147,7 +146,7 @@ function put(
   }
 }
 
-/** The file of these locations isn't found. They are `gone` if it was found before. */
+/** If the file is known to have been here, its locations become `gone`, else they are removed. */
 function putLost(all: Locations, locations: readonly Location[], former: Located): void {
   const was = former.locations.get(locations[0] as Location);
   if (was === undefined || former.unread.has(was.folder)) {
@@ -193,7 +192,6 @@ export async function locateFindings(
     }
     const found = { run, file, locations: reported };
     const asUploaded = !texts.edited.has(pathKey(file.file)) && (await isAsUploaded(file));
-    // Nothing can be said about a file whose uploaded text is unknown.
     if (asUploaded || file.uploaded === undefined)
       put(locations, found, asReported(found, { isAsUploaded: asUploaded }));
     else toFollow.push(found);
@@ -211,7 +209,7 @@ export async function locateFindings(
   const { edited } = textsNow();
   for (const [at, each] of toFollow.entries()) {
     const [key, now] = [pathKey(each.file.file), current[at]];
-    // An answer for an older text is dropped: the next request follows the present text.
+    // An answer for a text that was edited meanwhile is dropped.
     putFollowed(locations, each, edited.get(key) === texts.edited.get(key) ? now : undefined);
     if (now === undefined) unread.add(each.file.folder);
   }

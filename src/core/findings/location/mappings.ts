@@ -48,7 +48,7 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, others);
 }
 
-/** The mapping with the longest `from` that fits counts. */
+/** The longest `from` that fits counts. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
@@ -72,7 +72,6 @@ export interface MappingPlan {
   readonly located: number;
 }
 
-/** This many paths are enough to choose a prefix. */
 const maxPaths = 2_000;
 const maxSegments = 50;
 

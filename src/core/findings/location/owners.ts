@@ -29,13 +29,11 @@ export interface FoundOwners {
   /** The keys are absolute paths. A file outside a repository with CODEOWNERS has no entry. */
   readonly owners: ReadonlyMap<string, readonly string[] | 'unknown'>;
   readonly ownersGaps: readonly OwnersGap[];
-  /** Some repositories could not be read. They can be read again later. */
+  /** Some repositories could not be read, which may be temporary. */
   readonly isPartial: boolean;
 }
 
-/**
- * May block its thread for seconds, so the extension host calls it in a worker. Paths are absolute.
- */
+/** May block its thread for seconds. Paths are absolute. */
 export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwners> {
   const find = memoized(
     (folder: string) => findRepository(folder, { home: gitHome(), env: {} }).catch(orUnknown),
@@ -94,8 +92,8 @@ interface OwnersFile {
 }
 
 /**
- * A GitLab host, or `.gitlab-ci.yml`, decides the format. Otherwise the file's folder (`.github`,
- * `.gitlab`), a GitHub host, and the text (`formatOf`) decide, in this order.
+ * The format is that of a GitLab host or, if the host is unknown, of `.gitlab-ci.yml`. Otherwise
+ * the file's folder (`.github`, `.gitlab`), a GitHub host, and the text decide, in this order.
  */
 async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);
@@ -118,10 +116,7 @@ async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFi
   return undefined;
 }
 
-/**
- * Only GitLab has sections: `[Name]` with owners or none, `[Name][2]`, `^[Name]`. `[id]/page.js` is
- * a path, not a section.
- */
+/** Only GitLab has headings: `[Name]`, `[Name][2] @owner`, `^[Name]`. `[id]/page.js` is a path. */
 function formatOf(text: string): OwnersFormat {
   const heading = /^[ \t]*(?:\^\[[^\]\r\n]{1,500}\]|\[[^\]\r\n]{1,500}\](?:\[\d*\])?(?:[ \t]+@|[ \t]*\r?$))/m;
   return heading.test(text) ? 'gitlab' : 'github';
@@ -134,7 +129,7 @@ const maxOwnersOfLine = 100;
 const maxMs = 2_000;
 const stepsInOneLook = 500;
 
-/** Returns a function that throws `noAnswer` when the time for a CODEOWNERS file is over. */
+/** Returns a function that throws `noAnswer` after `maxMs`. */
 function limitTime(): () => void {
   const end = performance.now() + maxMs;
   let steps = 0;
@@ -148,7 +143,7 @@ function limitTime(): () => void {
 interface OwnerRule {
   readonly path: PathPattern;
   readonly folderOnly: boolean;
-  /** A pattern that matches a folder also matches all files below. */
+  /** The pattern also matches all files below a folder that it matches. */
   readonly reachesBelow: boolean;
   readonly owners: readonly string[];
   /** No rule of its section brings back a path that an exclusion matches. */
@@ -161,14 +156,10 @@ type OwnerPattern = Pick<OwnerRule, 'path' | 'folderOnly' | 'reachesBelow'>;
 export interface CodeOwners {
   /** GitHub's format has one section. The owners of several sections add up. */
   readonly sections: readonly (readonly OwnerRule[])[];
-  /** These 1-based lines are too long, or hosts skip them, wholly or in part. */
+  /** These 1-based lines are ignored, wholly or in part, or look like mistakes. */
   readonly skipped: readonly number[];
 }
 
-/**
- * `[Name][2] @owner` and `^[Name]` are headings of GitLab. Names ignore case. A line such as
- * `[id]/page.js` is a path.
- */
 const headingLine = /^\^?\[([^\]]+)\](?:\[\d*\])?(?:\s([^]*))?$/;
 
 export function parseOwners(text: string, format: OwnersFormat): CodeOwners {
@@ -263,7 +254,7 @@ function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefine
   return { path: anywhere ? [globstar, ...path] : path, folderOnly, reachesBelow };
 }
 
-/** `path` is relative to the repository, with `/`. Calls `step` for each rule. */
+/** `path` is relative to the repository, with `/`. */
 export function ownersOf(
   path: string,
   sections: CodeOwners['sections'],

@@ -16,28 +16,21 @@ import {
 
 /**
  * Turns reported paths into files. A path is searched for among the uploaded files or, if these are
- * unknown, on the disk: (1) as it is, without its target's name or number, or without a base on
- * another machine, (2) without the first segments that all reported paths share, if each then is an
- * uploaded file (this comes first if (1) does not fit all), (3) by its end of at least two
- * segments. Without a file, a user's mapping may lead to one. A path that fits several files is
- * ambiguous, and no guess is made.
+ * unknown, on the disk: (1) as it is, without its target's name or number, or below a base on
+ * another machine; (2) among uploaded files, without the first segments that all reported paths
+ * share; (3) by its end of at least two segments. (2) must find a file for every path, and comes
+ * first if (1) does not. Without a file, a user's mapping may lead to one. A path that fits several
+ * files is ambiguous, and no guess is made.
  */
 
-/**
- * Says where a location is according to the findings file and the upload. It is the same on every
- * machine that knows the upload. If the upload is unknown, as for an imported findings file,
- * paths are as reported.
- */
+/** Says where a location is in the upload, independent of the files on this machine. */
 export interface UploadPath {
   /**
    * The folder is spelled as in the run's target. It is undefined if several targets are possible,
    * and empty if none is.
    */
   readonly folder: string | undefined;
-  /**
-   * The path is as uploaded, else as reported, with `/`. It is empty for a finding without a
-   * location.
-   */
+  /** The path is as uploaded, else as reported, with `/`. */
   readonly path: string;
 }
 
@@ -48,7 +41,7 @@ function targetsOf({ targetIndex }: Location, knowsUploaded: readonly boolean[])
     return targetIndex === undefined || knowsUploaded[targetIndex] === undefined
       ? [...knowsUploaded.keys()]
       : [targetIndex];
-  // If the number of archives is unknown, another index means another archive.
+  // If the upload is unknown, an index above 0 means an archive that has no target.
   return targetIndex === undefined || targetIndex === 0 || knowsUploaded[0] === true ? [0] : [];
 }
 
@@ -71,7 +64,7 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
   return named.length === 1 ? named[0] : undefined;
 }
 
-/** Deeper paths are only found as they are. */
+/** Deeper paths are only searched for by step (1). */
 const maxDepth = 64;
 
 export interface UploadPaths {
@@ -140,8 +133,8 @@ function searchUploaded(
     segments.length > maxDepth ? undefined : findByEnd(segments, byEnd());
   const steps = lazily(() => {
     const isExact = (text: string): boolean => readingsOf(text).some((each) => findExactly(each));
-    // If files were mounted at `/src`, all paths begin with it, and some may also be in a folder
-    // `src`.
+    // If files were mounted at `/src`, all paths begin with it, and some may also fit files in an
+    // uploaded folder `src`.
     return sharedCount() === undefined || [...reported].every(isExact)
       ? [findExactly, findWithoutShared, findEnd]
       : [findWithoutShared, findExactly, findEnd];
@@ -167,7 +160,7 @@ function countShared(reported: readonly string[], find: Find): number | undefine
   for (let count = 1; count < Math.min(first.length, maxDepth); count += 1) {
     if (find(first.slice(count)) === undefined) continue;
     const isShared = all().every((each) => first.slice(0, count).every((name, at) => each[at] === name));
-    // A bare name may be that of any other file.
+    // If only bare names are left, they may be those of any other files.
     if (!isShared || all().every((each) => each.length === count + 1)) return undefined;
     if (all().every((each) => find(each.slice(count)) !== undefined)) return count;
   }
@@ -238,7 +231,7 @@ function toComparable(path: string): string {
   return path.normalize('NFC');
 }
 
-/** The archive's name stays, since a folder in it may have the same name. */
+/** Removes the archive's number, but not its name, which a folder in it may share. */
 export function reportedPath(text: string, number?: string): string {
   const [first, ...others] = toSegments(text) ?? [text];
   const segments = others.length > 0 && first === number ? others : [first, ...others];

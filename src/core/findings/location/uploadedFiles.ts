@@ -33,14 +33,13 @@ export interface UploadedFile {
   readonly path: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** No other file of the target had these bytes, so it can be recognized under another path. */
+  /** No other file of the target has these bytes. */
   readonly isOnlyCopy?: boolean | undefined;
 }
 
 /** Each target has its files by path, or undefined if the upload is unknown. */
 export type UploadedFiles = readonly (ReadonlyMap<string, UploadedFile> | undefined)[];
 
-/** Returns undefined for a file that was not uploaded, and `unknown` if the upload is unknown. */
 export function uploadedIn(
   { run: { targets }, uploaded }: { readonly run: Pick<Run, 'targets'>; readonly uploaded: UploadedFiles },
   folder: string,
@@ -101,7 +100,6 @@ export function keptPath({ target, path }: Pick<UploadedFile, 'target' | 'path'>
   return `source/${hash('sha256', `${String(target)}\0${path}`, 'hex').slice(0, 40)}`;
 }
 
-/** Throws the system's errors. */
 export async function readAsUploaded(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
   return (await readKept(runFolder, uploaded)) ?? (await readUnchanged(uploaded));
 }
@@ -143,9 +141,9 @@ export const textReaders = {
 } satisfies Readonly<Record<string, TextReader>>;
 
 /**
- * Reads a file as an upload does: neither links nor files below linked folders. `folder` is
- * absolute, `path` has `/`. Returns undefined unless there is a regular file of exactly `bytes` (if
- * given) and at most `maxTextBytes`. Throws the system's other errors.
+ * Reads a file as an upload does, without following links below `folder`, which is absolute. `path`
+ * has `/`. Returns undefined unless there is a regular file of exactly `bytes` (if given) and at
+ * most `maxTextBytes`.
  */
 export async function readTextBelow(
   folder: string,
@@ -217,7 +215,7 @@ export async function readUploadedText(
   return content && decode(content, join(uploaded.folder, ...uploaded.path.split('/')));
 }
 
-/** The encodings have VS Code's names. This is plain data, since a worker gets it with its job. */
+/** The encodings have VS Code's names. */
 export interface Encodings {
   /** The keys are `pathKey`s of open documents. */
   readonly documents: ReadonlyMap<string, string>;
@@ -243,13 +241,15 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
-/** Falls back to Latin-1 if the encoding is unknown or doesn't fit the bytes. */
+/**
+ * Falls back to Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit the bytes.
+ */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
   const label = markedEncodingOf(content) ?? labelOf(encoding);
   try {
-    // UTF-16 with errors is not read as Latin-1, which would give it other lines.
+    // As Latin-1, UTF-16 with errors would have other lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
     return { text, isExact: !/[\uFFFD\0]/.test(text) };
   } catch (error) {
@@ -287,8 +287,8 @@ const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
  * Keeps the uploaded text of files with findings, so that the findings can be followed through
- * later edits. The text is from the disk if the file is unchanged, else from the archive. Throws
- * `storage` for a damaged archive, and the system's errors.
+ * later edits. The text is that of the unchanged file, else that in the archive. Throws `storage`
+ * for a damaged or missing archive.
  */
 export async function keepSource(
   { targets }: Run,

@@ -11,10 +11,9 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u
 
 /**
  * Reads a path by the rules of all platforms, so that a findings file means the same everywhere.
- * `\` separates segments. `.` and empty segments are removed, as is the first of `roots` (absolute)
- * that an absolute path starts with. Returns undefined for a path that is empty or too long. Also
- * refuses `..` that leaves the folder, names of only dots and spaces, drive letters, UNC, NUL,
- * `a:stream`, and device names.
+ * `\` also separates segments. `file:` is removed, and the first of the absolute `roots` that fits.
+ * Returns undefined for a path that is empty or too long, `..` that leaves the folder, names of
+ * only dots and spaces, drive letters, UNC, NUL, `a:stream`, and device names.
  */
 export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
@@ -38,7 +37,7 @@ export function segmentsOf(text: string): readonly string[] {
 
 /**
  * Also splits a path that `toSegments` refuses, since a user's mapping may replace the refused
- * part. The names are only compared with mappings, and never looked up on the disk.
+ * part. The names must not be looked up on the disk.
  */
 export function namesIn(text: string, roots: readonly string[]): readonly string[] {
   return toSegments(text, roots) ?? segmentsOf(withoutFileScheme(text.trim().replaceAll('\\', '/')));
