@@ -33,7 +33,7 @@ import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswe
 
 /**
  * Answers agents from disk, without VS Code, and writes nothing. The answers are from the last
- * saved results of the runs that a folder shows by default, and from this machine's decisions.
+ * results of the runs that a folder shows by default, and from this machine's decisions.
  */
 
 export interface SavedFolder {
@@ -111,7 +111,10 @@ async function readRunsOfFolder(folder: string, runsFolder: string): Promise<Run
   return { runs: runsOfFolder, unread, folders };
 }
 
-/** Reads results again only when their files have changed, or after a failure that may pass. */
+/**
+ * Reads results again only if the runs or their files have changed, or after a failure that may
+ * pass.
+ */
 function createLoader(
   source: ResultSource,
   log: Logger,
@@ -134,7 +137,6 @@ function createLoader(
     const fileStamps = JSON.stringify([runs.map(({ id }) => id), await Promise.all(runs.flatMap(filesOf))]);
     if (cached?.fileStamps !== fileStamps) cached = { fileStamps, loaded: Promise.all(runs.map(readLast)) };
     const loaded = await cached.loaded;
-    // The next call may succeed.
     const isPassing = (kind = ''): boolean => ['storage', 'workerCrashed', 'notInTime'].includes(kind);
     if (loaded.some(({ failure }) => isPassing(failure?.kind))) {
       cached = undefined;
@@ -145,8 +147,8 @@ function createLoader(
 }
 
 /**
- * Decisions are unknown if they could not be read. They are also unknown for a result that was
- * computed here, without earlier runs: it lacks the names that decisions refer to.
+ * Decisions are unknown if they could not be read, or for a result that was computed here, without
+ * earlier runs: it lacks the names that decisions refer to.
  */
 function lacksTriage({ savedAt }: Pick<LastRun, 'savedAt'>, triage: TriageStore): boolean {
   return savedAt === undefined || triage.failures().length > 0;

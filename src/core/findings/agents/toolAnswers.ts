@@ -39,7 +39,7 @@ export const toolInputs = {
 
 const usualLimit = 50;
 /**
- * Agents take about 25,000 tokens as one answer. A token is about three bytes, in Japanese, too.
+ * Agents accept about 25,000 tokens as one answer. A token is about three bytes, in Japanese, too.
  */
 const maxAnswerBytes = 75_000;
 /** If an answer is too large, the next limits are used. */
@@ -59,8 +59,8 @@ export interface ToolFinding extends ShownFinding {
 
 export interface ToolRun extends ShownRun {
   /**
-   * The time when VS Code saved the result, in milliseconds. Undefined in VS Code itself, whose
-   * results are current, and for a result that cannot be read.
+   * The time in milliseconds when VS Code saved the result. Undefined for the current results in VS
+   * Code itself, and for one that cannot be read.
    */
   readonly savedAt?: number | 'never' | undefined;
 }
@@ -150,10 +150,7 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
   throw new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
 }
 
-/**
- * The most severe findings come first. Closed findings are listed only on request, findings with an
- * unknown decision always.
- */
+/** The most severe findings come first. Closed findings are listed only on request. */
 export async function listFindings(
   { runs, locate }: ToolFindings,
   {
@@ -304,7 +301,7 @@ function toIso(time: number | undefined): string | undefined {
 function cut(value: unknown, limits: Limits): unknown {
   const { maxText, maxItems } = limits;
   if (typeof value === 'string') {
-    // Values are cut before they are written as JSON: cut JSON text would be invalid.
+    // Values are cut, not their JSON text, which would become invalid.
     const visible = visibleToAgents(clip(value, maxText));
     return value.length > maxText ? `${visible}…` : visible;
   }

@@ -23,13 +23,12 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
     run: { ...run, endedEarly: hasAllFindings(run) ? undefined : true },
   });
   const decisions = shown
-    // A tool's decision is already in the findings file, from which an import reads it.
+    // The findings file already has a tool's decision.
     .filter(({ triage }) => !isUndecided(triage) && triage.via !== 'tool')
     .flatMap((each) =>
       toTriageSubjects(each)
         .slice(0, 1)
-        // The finding's own file and index replace those of the decision, which may be about
-        // another findings file.
+        // The decision may name the file and index of another findings file.
         .map((subject) => ({ ...asDecided(each.triage), ...subject, ...unbound }))
         .map((entry) => `${formatLine(entry)}\n`),
     );

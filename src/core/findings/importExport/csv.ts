@@ -44,12 +44,12 @@ function targetOf(shown: DetailedFinding): Target | undefined {
 
 /**
  * Matches where a spreadsheet would read a formula: at the start of a cell or a line, and after a
- * separator of any locale. Such a separator may split even a quoted cell. Full-width signs (Excel
- * in Japanese) and signs after an apostrophe count, too.
+ * separator of any locale, since it may split even a quoted cell. Full-width signs (Excel in
+ * Japanese) and signs after an apostrophe count, too.
  */
 const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
 
-/** A text with more characters breaks a spreadsheet's row in two. */
+/** Longer cells break a spreadsheet's row in two. */
 const maxCellLength = 32_000;
 
 /** Includes absent findings. With the byte order mark, spreadsheets read the text as UTF-8. */

@@ -14,8 +14,8 @@ import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/c
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
 /**
- * The worker makes an export. For an import, it reads the file (`readContent`), and the host stores
- * the content as a run (`importFile`).
+ * A worker makes exports and reads imported files (`readContent`). The host stores the content as a
+ * run (`importFile`).
  */
 
 type ExportForm =
@@ -50,7 +50,7 @@ export async function exportRun(
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   const runFolder = runFolderOf(source.run.id);
   if (form.kind === 'bundle') {
-    // Links and shared decisions identify the findings file by its hash, so artifacts stay
+    // The hash of the findings file identifies it in links and decisions, so artifacts stay
     // unchanged.
     const files = toBundle(await mask(source), await readArtifacts(source.run, runFolder));
     return { content: new Uint8Array(zipBundle(files)) };

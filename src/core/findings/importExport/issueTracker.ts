@@ -1,6 +1,6 @@
 export interface IssueTracker {
   readonly kind: 'github' | 'gitlab';
-  /** The host includes the port of a web address, unless that is 443. */
+  /** The port of a web URL is included, unless it is 443. */
   readonly host: string;
   readonly repository: string;
 }

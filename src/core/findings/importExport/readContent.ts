@@ -26,8 +26,8 @@ export function badImport(fault: ImportFault, part?: string, cause?: unknown): A
 const maxDecompressedBytes = 4 * maxImportBytes;
 
 /**
- * Limits the JSON values of all manifests together, and of `bundle.json`. 200,000 files in
- * manifests have this many values, which are read in 200 ms.
+ * Limits the values in all manifests together, and in `bundle.json`. Manifests of 200,000 files
+ * have this many values, which are read in 200 ms.
  */
 const maxValues = 800_000;
 const pathSchema = z.string().check(z.maxLength(MAX_PATH));
@@ -80,7 +80,7 @@ export interface ImportedFile {
   readonly decisions: readonly TriageEntry[];
 }
 
-/** Only a worker calls it. Throws `badImport`. */
+/** Throws `badImport`. */
 export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (content.length > maxImportBytes) throw badImport('tooLarge');
@@ -92,7 +92,7 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const decisions = readDecisions(files.get('triage.jsonl'));
   files.delete('triage.jsonl');
   const { findings, isSarif, cut } = parse(files.get('findings.json') ?? content);
-  // Other tools' JSON may be readable only in part. Nearly all of these tools can write SARIF.
+  // JSON of other tools may be readable only in part. Nearly all of them can write SARIF.
   const located = findings.filter(
     (each) => each.title !== '' && (each.locations.length > 0 || isLiveFinding(each)),
   );

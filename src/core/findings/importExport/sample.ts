@@ -13,10 +13,9 @@ import type { TriageStore } from '../triage/triageStore.ts';
 import { importRun } from './importFile.ts';
 
 /**
- * The sample is an invented shop with the findings of two invented runs. `examples/sample` of the
- * extension has the shop, an earlier version of one of its files, and the findings, decisions, and
- * report in each language. The earlier shop is copied before the first run is imported, the present
- * shop before the second. So each run keeps the texts that it refers to.
+ * The sample is an invented shop with the findings of two invented runs. `examples/sample` has the
+ * shop, an earlier version of one file, and the results and decisions in each language. Each
+ * version of the shop is written before its run is imported, so that the run keeps its texts.
  */
 
 export interface SampleDeps extends LeaseDeps {
@@ -75,7 +74,7 @@ async function fill(folder: string, { from, language }: SampleSource, deps: Samp
     await writeFiles(folder, files);
     return findings.read(await importRun(imported, origin, { store: deps.runs, clock }));
   };
-  // Owners are only looked up in a repository. Git ignores an empty `.git` folder.
+  // Owners are only looked up in a repository, and Git ignores an empty `.git` folder.
   await mkdir(join(folder, '.git'));
   const shop = await readFiles(join(from, 'shop'));
   const before = new Map([...shop, ...(await readFiles(join(from, 'before')))]);

@@ -6,8 +6,8 @@ import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
 /**
- * Tells whether the range differs from the branch's base. Without a range, the whole file counts.
- * Returns undefined if the answer is unknown.
+ * Tells whether the range, or the whole file, differs from the branch's base. Undefined means
+ * unknown.
  */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
@@ -30,7 +30,7 @@ interface FileChange {
   readonly originalUri: { readonly fsPath: string };
 }
 
-/** Yields to other work, since a branch may have changed a million files. */
+/** Yields to other work: a branch may have changed a million files. */
 export function originalPaths(changes: readonly FileChange[]): Promise<ReadonlyMap<string, string>> {
   return inSlices(pathsOf(changes));
 }
@@ -50,9 +50,8 @@ const maxLines = 100;
 const maxRanges = 1_000;
 
 /**
- * A range counts as unchanged if its lines were only moved or indented, and a whole file if its
- * lines were only indented. `base` is null if the base has no such file. `base` and `now` are
- * undefined if they cannot be read.
+ * A range counts as unchanged if its lines were only moved or indented, a whole file if its lines
+ * were only indented. `base` is null if the base lacks the file. Undefined texts can't be read.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;

@@ -48,7 +48,7 @@ export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as
   Drift | 'none'
 )[];
 
-/** `none` means that no location has a quote that is long enough to check. */
+/** `none` means that no location has evidence. */
 export const EVIDENCE_FILTERS = [...EVIDENCE, 'none'] as const;
 
 export const filterSchema = z.object({
@@ -146,7 +146,7 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     };
   }
   const wanted = new Set<unknown>(filter[part]);
-  // A finding whose owner is unknown is shown.
+  // Findings whose owners are unknown pass.
   const isUnknown = ({ owners }: ShownFinding): boolean => part === 'owners' && owners === 'unknown';
   return (shown) => valuesOf[part](shown).some((value) => wanted.has(value)) || isUnknown(shown);
 }

@@ -142,7 +142,7 @@ function inertText(text: string): string {
 }
 
 /**
- * Returns the texts `path:line` that mean exactly one location. A report is as old as its run, so
+ * The keys are texts `path:line` that mean exactly one location. A report is as old as its run, so
  * the line is the reported one; the path is the reported or the current one. A location whose code
  * is gone doesn't count beside one with code.
  */

@@ -8,14 +8,14 @@ export const GROUPINGS = ['severity', 'file', 'feature', 'cwe', 'triage', 'owner
 
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** Groups on one level have different topics, and are sorted by `rank`, undefined last. */
+/** Groups of one kind are sorted by `rank`, undefined last. */
 export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'severity'; readonly value: Severity }
   | { readonly kind: 'triage'; readonly value: TriageState }
   | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
   | { readonly kind: 'cwe'; readonly value: number | undefined }
   | { readonly kind: 'file'; readonly value: string | undefined }
-  /** Spaces separate several owners. The value is `unknown` if the owners could not be read. */
+  /** Spaces separate several owners. The value is `unknown` if owners could not be read. */
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 
@@ -82,7 +82,6 @@ export function childNodes(node: OutlineNode): readonly OutlineNode[] {
   return capped(inReadingOrder.map(toNode), node);
 }
 
-/** Local files come first, then features of a live application, then the rest. */
 function byLocation(shown: readonly ShownFinding[], parent?: GroupNode): readonly GroupNode[] {
   const {
     here = [],

@@ -14,10 +14,6 @@ export function problemsByFile(shown: readonly ShownFinding[]): FindingsOfFiles 
   return Map.groupBy(shown.filter(isThere), (finding) => positionOf(finding).file);
 }
 
-/**
- * Counts findings that Problems doesn't show: settings hide them, they have no location on this
- * machine, their code is gone, or their file has too many.
- */
 export function hiddenFromProblems(shown: readonly ShownFinding[], display: Display): number {
   const displayed = shown.filter((finding) => isDisplayed(finding, display));
   let visible = 0;
@@ -40,8 +36,8 @@ export function inOrder(problems: FindingsOfFiles): ShownFinding[] {
 
 /**
  * Returns the index of the finding after or before `current`, or -1 without findings. If the cursor
- * is no longer at `current`, searches from the cursor. Without a cursor, returns the first or last
- * finding. Wraps around.
+ * has left `current`, searches from the cursor; without a cursor, returns the first or last. Wraps
+ * around.
  */
 export function neighbor(
   ordered: readonly ShownFinding[],

@@ -121,9 +121,7 @@ function withoutOtherFolders(
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 
-/**
- * Returns folders of later runs of the same subject that are above or below a folder of this run.
- */
+/** Returns folders of later runs of this subject that are above or below a folder of this run. */
 function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
   const own = run.targets.map(({ folder }) => folder);
   const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
@@ -139,10 +137,7 @@ function fileOf(shown: ShownFinding): string {
   return mainLocationOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.locations[0]?.path ?? '');
 }
 
-/**
- * Compares the findings that the two runs report. The run's own result tells why a finding is
- * absent.
- */
+/** Compares what the two runs report. The run's own result tells why a finding is absent. */
 export function compareViews(view: RunView, baseline: RunView): RunView {
   const { head, run } = view;
   if (head === undefined || baseline.head === undefined) return view;

@@ -8,7 +8,7 @@ export interface AssessedLocation {
   readonly folder: string;
   readonly path: string;
   readonly sha256?: string | undefined;
-  /** Has the lines and columns of both ends. Undefined if the line is unknown. */
+  /** Has both lines and both columns. Undefined if the line is unknown. */
   readonly region?: Region | undefined;
   /** GitHub's hash of the first line. Undefined if the uploaded text or the line is missing. */
   readonly hash?: string | undefined;
@@ -23,8 +23,8 @@ export async function readAssessedLocations(
 ): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
     shown.finding.locations.flatMap((location, at) => {
-      // Without an uploaded file, there is a local one if the upload is unknown, or if a user
-      // mapped the path.
+      // Without an uploaded file, a local file counts if the upload is unknown or a user mapped the
+      // path.
       const file = shown.uploaded[at] ?? localLocationOf(location, shown);
       return file === undefined
         ? []

@@ -16,7 +16,7 @@ export interface Upload {
   readonly closed: readonly ShownFinding[];
 }
 
-/** Absent findings are also listed, unless they are closed by triage or their code changed. */
+/** Absent findings are also listed, unless they are closed or their code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   const open = absent.filter(({ triage }) => !isClosed(triage.state));
   return {
@@ -89,8 +89,8 @@ export function toCodeScanning(
 }
 
 /**
- * Returns the uploaded file that stands for the repository: a README at the top of a folder, else
- * the file whose path sorts first. Without uploaded files, it is `README.md` of the first folder.
+ * Returns the file at which findings without a file in the repository are shown: a README at the
+ * top of a folder, else the file whose path sorts first. Without uploaded files, it is `README.md`.
  */
 export async function readMainFile(
   run: Run,

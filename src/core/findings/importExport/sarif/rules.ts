@@ -27,7 +27,7 @@ export function toDescriptor(id: string, findings: readonly Finding[]): Reportin
   const cwe = /^CWE-(\d+)$/.exec(id)?.[1];
   const text = toSentence(escapeMessage(describe(id)));
   const page = cwe === undefined ? undefined : cweUrl(Number(cwe));
-  // Code scanning services look for this form.
+  // Code scanning services look for tags of this form.
   const tags = ['security', ...cwes.map((number) => `external/cwe/cwe-${String(number).padStart(3, '0')}`)];
   return {
     id,

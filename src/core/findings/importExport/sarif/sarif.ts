@@ -22,9 +22,9 @@ import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleI
 
 /**
  * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
- * text. This form has everything. Its paths start at the assessed folder, or above several folders.
- * `codeScanning` has what GitHub accepts, with paths from the root of a repository. Numbers such as
- * 3.27.24 are sections of the standard.
+ * text. This form has everything. Its paths are relative to the assessed folder or, with several,
+ * begin with a folder's name. `codeScanning` has what GitHub accepts, with paths from the root of a
+ * repository. Numbers such as 3.27.24 are sections of the standard.
  */
 
 export interface ExportTool {
@@ -32,7 +32,7 @@ export interface ExportTool {
   readonly version: string;
 }
 
-/** `path` leads to the folder from where the log's paths start. */
+/** `path` is relative to the root of the log's paths. */
 export interface LogFolder {
   readonly folder: string;
   readonly name: string;
@@ -255,7 +255,7 @@ function toInvocation(source: ShownRun): NonNullable<Run['invocations']>[number]
   };
 }
 
-/** Returns a relative, percent-encoded reference that stays below its base. */
+/** The reference is relative, percent-encoded, and stays below its base. */
 export function toRelativeUri(path: string): string {
   const parts = path.split(/[\\/]+/).filter((part) => part !== '' && part !== '.' && part !== '..');
   return parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');
