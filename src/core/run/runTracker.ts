@@ -39,10 +39,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToSave = this.#notSaved.event;
   }
 
-  /**
-   * Returns the wall-clock time in ms. Undefined if this window doesn't drive the run or plans no
-   * check.
-   */
+  /** Returns wall-clock ms. Undefined if this window doesn't drive the run or plans no check. */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -64,7 +61,6 @@ export class RunTracker implements Disposable {
     return this.#window.tokenChanged(isTokenOf, isNewSource ? 'user' : 'token');
   }
 
-  /** Throws `startedElsewhere`, or `storage` if runs can't be saved. */
   async claim(subjects: readonly string[]): Promise<StartClaim> {
     const { store } = this.#deps;
     await store.requireWritable();
@@ -87,10 +83,7 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /**
-   * Resolves with the run once it is running, unknown, or ended. Until its journal is written, a
-   * failure is thrown, a cancellation resolves to undefined, and nothing is saved.
-   */
+  /** Undefined if `signal` has aborted before the start. */
   async startPacked(packed: PackedRun, { signal, onUploading }: StartOptions): Promise<Run | undefined> {
     try {
       if (signal?.aborted === true) return undefined;
@@ -122,7 +115,6 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Throws if the service can't describe the run. */
   async track(note: RunNote): Promise<Run> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -131,7 +123,6 @@ export class RunTracker implements Disposable {
     if (listed !== undefined) return listed;
     await clientFor(note).describe(note.workflow, note.runId);
     await store.reload();
-    // All windows give the run the same local ID, so that only the first one makes its folder.
     const tracked =
       find() ?? (await store.create(trackedRun({ id: this.#idFor(note), now: clock.now() }, note)));
     await this.checkNow(tracked.id);
@@ -139,15 +130,14 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * The ID is the same in all windows, unless a listed run has it already: for example, one that
-   * ended without an exit.
+   * All windows give a run the same ID, so only the first one creates it. The ID is new if a listed
+   * run has it already: for example, one that ended without an exit.
    */
   #idFor({ baseUrl, organizationId, runId }: RunNote): string {
     const id = hash('sha256', JSON.stringify([baseUrl, organizationId, runId]), 'hex').slice(0, 32);
     return this.#deps.store.has(id) ? this.#deps.store.newId() : id;
   }
 
-  /** Once the request is accepted, the run is `cancelling` until a poll finds that it has ended. */
   async cancel(id: string): Promise<void> {
     const run = this.#require(id);
     if (run.state !== 'running') return;
@@ -156,10 +146,6 @@ export class RunTracker implements Disposable {
     if (conflict !== undefined && this.#deps.store.get(id)?.state === 'running') throw conflict;
   }
 
-  /**
-   * Throws `busyElsewhere` if the run is no longer `unknown`, and `runIdTaken` if another run has
-   * the ID.
-   */
   async giveRunId(id: string, runId: string): Promise<void> {
     const { store, clock, clientFor } = this.#deps;
     await store.requireWritable();
@@ -179,10 +165,7 @@ export class RunTracker implements Disposable {
     await this.checkNow(id);
   }
 
-  /**
-   * Sends the start request of an `unknown` run again. Only a user decides this, because a second
-   * run may start and spend credits.
-   */
+  /** Only a user decides this, because a second run may start and spend credits. */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
@@ -199,7 +182,6 @@ export class RunTracker implements Disposable {
     if (run !== undefined) await this.#window.driveOn(id);
   }
 
-  /** Throws `changedMeanwhile` if the run has ended or can be checked again. */
   async stopWatching(id: string): Promise<void> {
     const { store, clock, log } = this.#deps;
     const run = await store.applyIfDue(id, { type: 'unwatched', at: clock.now() });
@@ -216,7 +198,6 @@ export class RunTracker implements Disposable {
     await this.#deps.store.apply(id, { type: 'answeredIsSame', isSame, at: this.#deps.clock.now() });
   }
 
-  /** A download that fails or is cancelled changes nothing. */
   async downloadAgain(id: string, cancelled?: AbortSignal): Promise<void> {
     const run = this.#require(id);
     if (!hasRemoteResults(run)) throw new AssessmentError('noResult');
@@ -227,8 +208,7 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * Tries once. Returns the service's first failure, after which some uploads may be left. Throws
-   * failures of the disk.
+   * Returns the first failure, after which some uploads may be left. Throws failures of the disk.
    */
   async deleteUploads(id: string): Promise<AssessmentError | undefined> {
     const run = await this.#deps.store.refresh(id);
@@ -238,8 +218,7 @@ export class RunTracker implements Disposable {
   /**
    * Removes the uploads of a run (`uploadsToRemove`), and then the run and its files. If an upload
    * can't be removed, keeps the run and returns the failure. With `leavesSource`, the uploads stay
-   * on the service. Throws failures of the disk, and `changedMeanwhile` for a run that is live or
-   * being dispatched, because it may spend credits.
+   * on the service. Throws failures of the disk.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;

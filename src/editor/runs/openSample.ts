@@ -12,7 +12,6 @@ export interface OpenSampleDeps extends SampleDeps {
   readonly samplesFolder: string;
 }
 
-/** Each version of the extension has its own copy of the sample. */
 export async function openSample(version: string, deps: OpenSampleDeps): Promise<void> {
   const folder = join(deps.samplesFolder, version, 'shop');
   // If two windows do this at once, only one of them makes the folder.

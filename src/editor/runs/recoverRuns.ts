@@ -100,7 +100,7 @@ export function resumeRuns(deps: ResumeDeps): Disposable {
   );
 }
 
-/** This has to be called before the first reload, which may find the problem. */
+/** Must be called before the first reload, which may find the problem. */
 export function showStorageProblem(runs: RunStore, { view }: LazyView<unknown>): Disposable {
   let shown: string | undefined;
   let hasWarned = false;

@@ -77,7 +77,7 @@ export function linesOf(
   return lines;
 }
 
-/** Messages of the service make a failure's text long. */
+/** Messages of the service can make a failure's text long. */
 const maxLineLength = 200;
 
 function cutLine(line: string): string {

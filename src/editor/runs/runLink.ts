@@ -29,8 +29,8 @@ const referenceSchema = z.object({
   workflow: z.enum(workflowIds),
   run: identifierSchema,
   /**
-   * A finding has several identifiers (`finding`, `file` with `index`, `print`), because a machine
-   * that saw other runs, or doesn't know what was uploaded, knows only some of them.
+   * A finding has several identifiers (`finding`, `file` with `index`, `print`), because another
+   * machine may know only some of them.
    */
   finding: z.optional(nameSchema),
   file: z.optional(z.string().check(z.regex(/^[0-9a-f]{16}$/))),

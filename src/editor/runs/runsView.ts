@@ -33,9 +33,8 @@ interface RunsDeps {
 }
 
 /**
- * The view shows folders, their runs, and lines about a run (`runLines`). Rows are made from the
- * runs on disk whenever these change, and hold no state. A row's `contextValue` tells what its menu
- * offers.
+ * The view shows folders, their runs, and lines about a run. Rows hold no state. A row's
+ * `contextValue` tells what its menu offers.
  */
 export function showRuns(lazy: LazyView<RunsNode>, deps: RunsDeps): vscode.Disposable {
   const { runs, findings, tracker } = deps;

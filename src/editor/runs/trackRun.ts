@@ -111,7 +111,7 @@ async function askRun(account: Destination, title: string): Promise<EnteredRun |
   return text === undefined ? undefined : toReference(text);
 }
 
-/** A run ID is never JSON and contains no URL: unreadable text of that kind is not an ID either. */
+/** Text that looks like JSON or contains a URL is never a run ID, even if it can't be read. */
 function toReference(text: string): EnteredRun | undefined {
   const runId = text.trim();
   if (/^[{[]|:\/\//.test(runId)) return readPasted(runId);
@@ -141,8 +141,8 @@ interface Targets extends TrackDeps {
 }
 
 /**
- * Follows links to findings and runs, one at a time. Anybody can write a link, so it only shows
- * local data or asks.
+ * Follows one link at a time. Anybody can write a link, so following it only shows local data or
+ * asks.
  */
 export function createLinkFollower({ attempt, log, ...deps }: LinkDeps): (uri: vscode.Uri) => Promise<void> {
   let isFollowing = false;

@@ -11,9 +11,7 @@ const newerSchema = z.object({
   workflow: z.string(),
   createdAt: z.catch(z.optional(z.number()), undefined),
 });
-/**
- * The journal of this run can't be read, or a later version wrote it. The journal is never changed.
- */
+/** The journal of an unread run is never changed. */
 export interface UnreadRun {
   readonly state: 'newer' | 'unreadable';
   readonly id: string;
@@ -56,7 +54,7 @@ export interface RunsOnDisk {
   readonly unread: number;
 }
 
-/** Reads the journals and changes nothing: `RunStore` sets damaged ones aside. */
+/** Unlike `RunStore`, doesn't set damaged journals aside. */
 export async function readRuns(root: string): Promise<RunsOnDisk> {
   const runs: Run[] = [];
   let unread = 0;

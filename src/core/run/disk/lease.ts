@@ -29,8 +29,8 @@ interface Sighting {
 const sightings = new WeakMap<Clock, Map<string, Sighting>>();
 
 /**
- * Only the window that holds a lease may start or drive the run. A lease renews itself until it is
- * released or lost.
+ * Only the window that holds a run's lease may start or drive the run. A lease renews itself until
+ * it is released or lost.
  */
 export interface Lease {
   /**
@@ -38,10 +38,7 @@ export interface Lease {
    * file is gone.
    */
   readonly lost: AbortSignal;
-  /**
-   * Renews at once, before an action that may happen only once. Throws `busyElsewhere` if the lease
-   * is lost.
-   */
+  /** Throws `busyElsewhere` if the lease is lost, and errors of the disk. */
   renew(): Promise<void>;
   /** Never throws: a lease that can't be released is stale soon. */
   release(): Promise<void>;
@@ -56,11 +53,10 @@ const releasedMs = Date.UTC(2000, 0, 1);
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Takes a lease. Returns undefined while the lease is held, and if the folder above is gone.
- * The window that made the file with the highest number holds the lease. A takeover creates the
- * next file exclusively; the former holder then finds its file gone or not the newest. The last
- * file stays after a release, so that numbers only grow and no window mistakes another's file for
- * its own.
+ * Returns undefined while another call holds or takes the lease, and if the folder above is gone.
+ * The file with the highest number counts. A takeover creates the next file exclusively; the former
+ * holder then finds its file gone or not the newest. The last file stays after a release, so
+ * numbers only grow and no window mistakes another's file for its own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;
@@ -78,8 +74,7 @@ export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease 
     return undefined;
   }
   sightings.get(clock)?.delete(heldFile);
-  // The old file may stay: on Windows, a program that has it open keeps it, and only the newest
-  // counts.
+  // On Windows, the old file may stay while a program has it open. Only the newest counts.
   await rm(heldFile, { force: true }).catch(() => undefined);
   return holdLease(file, number, deps);
 }
@@ -200,7 +195,7 @@ function processExists(pid: number): boolean {
 /** The right to start a run of some subjects: folders, or an application (`applicationSubject`). */
 export type StartClaim = Pick<Lease, 'lost' | 'release'>;
 
-/** Claims all subjects or none. Throws `startedElsewhere`. */
+/** Claims all subjects or none. */
 export async function claimStart(
   subjects: readonly string[],
   folder: string,

@@ -19,9 +19,9 @@ class LostLock extends Error {}
 export type RequireLock = (isUnchanged?: () => Promise<boolean>) => Promise<void>;
 
 /**
- * Runs `act` while no other window does so for the same lock file, which is created exclusively.
- * Two processes may both remove the file of a dead process, so `act` must call `requireLock` right
- * before each change. Throws `notFound` if the file's folder is gone.
+ * Runs `act` while no other window does so for the same lock file. Two processes may both remove
+ * the file of a dead process, so `act` must call `requireLock` right before each change. Throws
+ * `notFound` if the file's folder is gone.
  */
 export async function withLock<T>(
   path: string,

@@ -6,9 +6,9 @@ import type { RunStore } from './runStore.ts';
 const prefix = 'run:';
 
 /**
- * Notes of accepted runs by the service's run ID. Notes survive a full disk, and the loss of the
- * extension's folder when a container is rebuilt. VS Code writes all keys of a window at once, so
- * another window may overwrite a note. Therefore each change of a live run restores a missing note.
+ * Notes accepted runs in VS Code's storage, in case a journal can't be written, or is lost when a
+ * container is rebuilt. VS Code writes all keys of a window at once, so another window may
+ * overwrite a note. Therefore each change of a live run restores a missing note.
  */
 export class RunNotes {
   readonly #memory: KeyValueStore;

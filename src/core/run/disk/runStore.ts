@@ -45,8 +45,8 @@ export class RunStore {
   }
 
   /**
-   * Fires once for each read or write that changes something, with all runs that it changed or
-   * removed. The list is empty if only unread runs or `problem` changed.
+   * Fires with all runs that a read or write changed or removed. The list is empty if only unread
+   * runs or `problem` changed.
    */
   readonly onDidChange: Event<readonly Run[]>;
 
@@ -88,7 +88,6 @@ export class RunStore {
     return this.#problem;
   }
 
-  /** Throws `storage`. */
   async requireWritable(): Promise<void> {
     await this.#checkFolder();
     if (this.#problem !== undefined) throw new AssessmentError('storage', { detail: this.#problem });
@@ -146,10 +145,7 @@ export class RunStore {
     return (await this.#advance(id, event)).run;
   }
 
-  /**
-   * Like `apply`, but undefined if the event changes nothing, for example because another window
-   * has advanced the run.
-   */
+  /** Like `apply`, but undefined if the event changes nothing. */
   async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
     const { run, changed } = await this.#advance(id, event);
     return changed ? run : undefined;
@@ -267,10 +263,7 @@ export class RunStore {
     }
   }
 
-  /**
-   * Looks again for a journal that was there before. Throws `storage` if the folder of all runs is
-   * gone, too.
-   */
+  /** Throws `storage` if the folder of all runs is gone: then no run counts as removed. */
   async #lookAgain(path: string): Promise<string | undefined> {
     await this.#clock.sleep(secondLookMs);
     const fileStamp = await fileStampOf(path);

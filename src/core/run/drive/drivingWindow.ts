@@ -21,10 +21,7 @@ const beatMs = 5_000;
  */
 const jumpMs = 30_000;
 
-/**
- * Takes the lease of each run that needs something and that no other living window drives. It looks
- * for such runs at its start, at its focus, and every 5 s while any run needs something.
- */
+/** Drives each run that needs something, unless another living window has its lease. */
 export class DrivingWindow {
   readonly #deps: RunDeps;
   readonly #ended: Emitter<Run>;
@@ -58,19 +55,17 @@ export class DrivingWindow {
     return drive?.hasEnded === true ? undefined : drive;
   }
 
-  /** Resolves once no step is ready. */
   async resume(): Promise<void> {
     await this.#deps.store.reload();
     const drives = await this.#takeOverAll();
     await Promise.all([this.#cleanUp(), ...drives.map((drive) => drive.whenIdle())]);
   }
 
-  /** Polls also the runs of this window whose last poll failed. */
   async focused(): Promise<void> {
     await Promise.all([this.#wake([...this.#drives.values()], 'focus'), this.resume()]);
   }
 
-  /** Polls one live run, or all of them, for a user who asks. Respects `Retry-After`. */
+  /** Checks one live run, or all of them. Respects `Retry-After`. */
   async checkNow(id?: string): Promise<void> {
     const { store } = this.#deps;
     await store.reload();
@@ -84,10 +79,7 @@ export class DrivingWindow {
     );
   }
 
-  /**
-   * Wakes this window's drives of runs that use the token. Every window sees the change of the
-   * token, so all drives are woken.
-   */
+  /** Wakes only the drives of this window: each window sees the change of the token itself. */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
     await this.#wake(
@@ -107,10 +99,7 @@ export class DrivingWindow {
     return drive;
   }
 
-  /**
-   * Stops driving a run and takes its lease, for a user who sends its start request again.
-   * Undefined while another window has the lease.
-   */
+  /** Undefined if another window has the lease, or if this window has stopped. */
   takeFromDrive(id: string): Promise<Lease | undefined> {
     return this.#inTurn(id, async () => {
       await this.stopDriving(id);
@@ -147,7 +136,6 @@ export class DrivingWindow {
     await drive?.ended;
   }
 
-  /** Resolves once no step is ready. */
   async driveOn(id: string): Promise<void> {
     const drive = await this.#take(id);
     drive?.recheck();
@@ -218,7 +206,7 @@ export class DrivingWindow {
 
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
-    // If leases can't be written, no run is taken over, and runs are shown as last saved.
+    // If the folder of the runs can't be written, no lease can be taken.
     if (this.#deps.store.problem !== undefined || this.#isWorkbenchGone) return [];
     const isTaken = (id: string): boolean => this.#drives.has(id) || this.#taking.has(id);
     const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#needsWork(run));

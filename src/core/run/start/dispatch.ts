@@ -14,10 +14,9 @@ import { signalOf } from './packRun.ts';
 const minEchoLength = 8;
 
 /**
- * Sends a start request whose intent is saved. Returns the outcome as an event, which the caller
- * saves. `dispatchLost` means that the service may have accepted it (docs/architecture.md, one run,
- * step 6). Throws `busyElsewhere` if nothing was sent because another window drives or has advanced
- * the run.
+ * Sends a start request whose intent is saved, and returns the outcome as an event. `dispatchLost`
+ * means that the service may have accepted it (docs/architecture.md, one run, step 6). Throws
+ * `busyElsewhere` if another window drives or has advanced the run.
  */
 export async function dispatch(
   intended: RunIn<'dispatching'>,

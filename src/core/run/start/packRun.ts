@@ -11,14 +11,11 @@ import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 
-/**
- * The journal names at most this many files that could not be packed. It is rewritten at every
- * step.
- */
+/** The journal names only this many omitted files, because it is rewritten at every step. */
 const maxOmitted = 100;
 const pieceLength = 64 << 10;
 
-/** A run whose archives are on disk. It has no journal, because nothing has left the machine. */
+/** A packed run has no journal yet, because nothing has left the machine. */
 export interface PackedRun {
   readonly run: RunIn<'preparing'>;
   readonly manifests: readonly Iterable<ManifestEntry>[];
@@ -31,10 +28,7 @@ export function signalOf({ lost }: Lease, { stopped, cancelled }: StartDeps): Ab
   return AbortSignal.any([stopped, lost, ...(cancelled === undefined ? [] : [cancelled])]);
 }
 
-/**
- * If packing fails, the run's files are removed. `removeAbandonedStarts` removes the files of a
- * process that died.
- */
+/** If this process dies meanwhile, `removeAbandonedStarts` removes the run's files. */
 export async function packRun(assessment: Assessment, deps: StartDeps): Promise<PackedRun> {
   const { store, clock, log } = deps;
   const id = store.newId();

@@ -9,9 +9,8 @@ import { type PackedRun, signalOf } from './packRun.ts';
 import { uploadFiles } from './uploadFiles.ts';
 
 /**
- * Uploads a packed run, saves the intent to start it, and sends its start request, under its lease.
- * Resolves with the run once it is running, unknown, or ended. Throws if another window has the
- * run, if this window closes, or if the journal can't be written.
+ * Uploads a packed run, saves the intent to start it, and sends its start request. Resolves with
+ * the run once it is running, unknown, or ended.
  */
 export async function startRun({ run, lease }: PackedRun, deps: StartDeps): Promise<Run> {
   const { store, clock } = deps;

@@ -28,8 +28,8 @@ export type RunEvent = { readonly at: number } & (
   | { readonly type: 'dispatchLost'; readonly reason: Failure }
   | { readonly type: 'takenOver' }
   /**
-   * `exit` is present once the response says in full how the run ended. Until then,
-   * `withoutOutcomeMs` is the time since the drive first saw EXITED.
+   * `exit` is present once the response says in full how the run ended. `withoutOutcomeMs` is how
+   * long the drive has seen EXITED without it.
    */
   | {
       readonly type: 'answered';
@@ -38,7 +38,7 @@ export type RunEvent = { readonly at: number } & (
       readonly withoutOutcomeMs?: number;
     }
   | { readonly type: 'stepFailed'; readonly failure: Failure; readonly retryAt?: number | undefined }
-  /** A cancellation request. `answer` is absent until the service has responded. */
+  /** `answer` is absent while it is unknown whether the service accepted the cancellation. */
   | {
       readonly type: 'cancelSent';
       readonly sentAt: number;
@@ -64,13 +64,9 @@ export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 /** If EXITED lasts this long without an outcome, no outcome is expected. */
 const maxWithoutOutcomeMs = 30 * 60 * 1000;
 
-/**
- * Returns the next state of a run. If the event has no effect in the current state, returns the
- * same object, so that nothing is written.
- */
+/** If the event has no effect, returns the same object, so that nothing is written. */
 export function advance(run: Run, event: RunEvent): Run {
-  // A response to another intent doesn't change this run. If that intent started a run, `startRun`
-  // saves it separately.
+  // An event of another intent doesn't change this run.
   if ('intendedAt' in event && !('intendedAt' in run && run.intendedAt === event.intendedAt)) return run;
   // Retention counts from `at`, which must not be before the run's creation, even if the clock was
   // set back.

@@ -9,16 +9,13 @@ import { lacksToken } from './trouble.ts';
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
-/**
- * A run may be polled at most 240 times in its first day. With 10 %, it could be polled more often.
- */
+/** With 10 %, a run could exceed the limit of 240 polls in its first day. */
 const maxJitter = 0.08;
 /**
- * The shortest wait after EXITED without an outcome. Five of these waits make the 30 minutes after
- * which the run ends without a result.
+ * The shortest wait after EXITED without an outcome. Five of these waits fill the 30 minutes after
+ * which no outcome is expected.
  */
 const minOutcomePollMs = 6 * 60_000;
-/** A poll that `clock` or `focus` causes comes at least this long after the last check. */
 const minGapMs = 60_000;
 /**
  * The waits while the token is refused or missing. A refused token is tried again, because a
@@ -26,14 +23,14 @@ const minGapMs = 60_000;
  */
 const refusedMs = { first: 15 * 60_000, later: 60 * 60_000 };
 
-/** A cause that ends a delay. `clock` means that the clocks jumped. */
+/** `clock` means that a clock jumped, for example because the machine slept. */
 export type Waker = 'user' | 'clock' | 'focus' | 'token';
 
 type Step = Next['step'];
 
 /**
- * Decides how long a drive waits before each step. Delays are only in this window's memory, by its
- * monotonic clock. The journal has only facts.
+ * Decides how long a drive waits before each step. Delays are kept only in memory, by the monotonic
+ * clock. The journal has only facts.
  */
 export class Delays {
   readonly #clock: Clock;
@@ -47,8 +44,8 @@ export class Delays {
   /** Never decreases. Otherwise a clock that is set back would cause very frequent polls. */
   #intervalMs = 0;
   /**
-   * Whether the journal, at the last `isOver`, said that the token doesn't work. Once the journal
-   * no longer says so, another window has polled the run, and the step's delay ends.
+   * True if the journal, at the last `isOver`, said that the token doesn't work. Once it no longer
+   * says so, another window has polled the run, and the step's delay ends.
    */
   #isRefused = false;
   #tokens = 0;
@@ -90,8 +87,8 @@ export class Delays {
 
   /**
    * Ends the delays of polls and downloads. `user` ends the delays of all steps. `focus` and
-   * `token` end a delay only after a failure. `clock` and `focus` leave a gap after the last check,
-   * and don't end the wait for a token.
+   * `token` end a delay only after a failure. `clock` and `focus` leave a minute after the last
+   * check, and don't end the wait for a token.
    */
   wake(waker: Waker, run: Run): void {
     const trouble = isLive(run) ? run.trouble : undefined;
@@ -163,33 +160,24 @@ function isCheck(step: Step): boolean {
   return step === 'poll' || step === 'download';
 }
 
-/**
- * The time between polls: 5 % of a run's age, at most 10 min, less up to 8 % jitter (0 to 1), and
- * at least 15 s.
- */
+/** `jitter` is 0 to 1. */
 export function pollInterval(ageMs: number, jitter: number): number {
   return Math.max(Math.min(ageMs * 0.05, maxPollMs) * (1 - maxJitter * jitter), minPollMs);
 }
 
-/**
- * The wait after consecutive failures: full jitter (0 to 1) from 1 s up to a ceiling that doubles
- * to 15 min.
- */
+/** Full jitter from 1 s up to a ceiling that doubles with each failure. `jitter` is 0 to 1. */
 export function backoff(failures: number, jitter: number): number {
   const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(failures, 10));
   return 1_000 + jitter * (ceiling - 1_000);
 }
 
-/**
- * The result is in ms. It is 0 if more than a day is left: then the time was saved while the clock
- * was wrong.
- */
+/** Returns 0 also if more than a day is left, because then a clock was wrong. */
 export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): number {
   const left = (retryAt ?? 0) - now;
   return left > 0 && left <= maxRetryAfterMs ? left : 0;
 }
 
-/** The time until the first poll after a takeover, ms: the former window may just have polled. */
+/** The wait (ms) before a drive's first poll: another window may just have polled the run. */
 function takeOverDelay(run: RunIn<'running' | 'cancelling'>, now: number): number {
   const sinceMs = now - Math.max(run.lastAnswerAt ?? run.dispatchedAt, run.trouble?.firstSeen ?? 0);
   return Math.max(0, minPollMs - Math.abs(sinceMs));

@@ -44,7 +44,7 @@ export const noteSchema = z.object({
   intendedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),
 });
-/** Has what is needed to track an accepted run if its folder is lost. Contains no secret. */
+/** Has what is needed to track an accepted run whose folder is lost. Contains no secret. */
 export type RunNote = z.infer<typeof noteSchema>;
 
 export function newRun(

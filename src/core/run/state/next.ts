@@ -18,10 +18,7 @@ export type Next =
   | { readonly step: 'announce' | 'removeArchives' | 'removeUploads'; readonly run: Run }
   | { readonly step: 'record'; readonly run: Run; readonly event: WithoutTime<RunEvent> };
 
-/**
- * Returns the steps that a run needs, the most urgent first. The window with the lease performs the
- * first one whose delay is over, and asks again. Empty if the run needs nothing.
- */
+/** Returns the steps that a run needs now, the most urgent first. */
 export function next(run: Run, given: Circumstances): readonly Next[] {
   switch (run.state) {
     case 'preparing':

@@ -1,13 +1,10 @@
 import { dayMs, isFinal, retentionMs, type Run, runIdOf } from './run.ts';
 import { lastGoodAnswerAt } from './trouble.ts';
 
-/** The limit is for local archives, which are source code. */
+/** Local archives contain source code, so old ones are removed. */
 export const maxArchiveAgeMs = 7 * dayMs;
 
-/**
- * Returns the wall-clock time (ms) 30 days after the run was last seen running. Undefined for a run
- * that isn't running and has no exit.
- */
+/** Returns wall-clock ms: `retentionMs` after the run was last seen running. */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined
@@ -42,8 +39,7 @@ export function hasOldArchives(run: Run, now: number): boolean {
 
 /**
  * Returns the files that an ended run may have on the service. Without `deletesSource`, these are
- * only files of runs that never got a run ID and can't be running. After `retentionMs`, the service
- * is expected to have removed all files itself.
+ * only files of runs that never got a run ID and can't be running.
  */
 export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];

@@ -23,8 +23,8 @@ export type Failure = z.infer<typeof failureSchema>;
 
 export const dayMs = 24 * 60 * 60 * 1000;
 /**
- * The service keeps results at least this long (docs/api.md, section 8). How long it keeps uploaded
- * files isn't documented: the code expects the same period.
+ * The service keeps results at least this long (docs/api.md, section 8). The code expects the same
+ * period for uploaded files.
  */
 export const retentionMs = 30 * dayMs;
 
@@ -63,7 +63,6 @@ const targetSchema = looseObject({
   coverage: z.optional(coverageSchema),
   upload: z.optional(uploadSchema),
 });
-/** For a blackbox run that was started here, the name lists its first hosts. */
 export type Target = z.infer<typeof targetSchema>;
 
 const exitSchema = looseObject({
@@ -76,7 +75,10 @@ export type Exit = z.infer<typeof exitSchema>;
 
 const artifactSchema = looseObject({
   name: identifierSchema,
-  /** An example is `report`. Absent if the name is the role. */
+  /**
+   * The name of the output's member that refers to the artifact, such as `report` (docs/api.md,
+   * section 2.5). Absent if it is the artifact's name.
+   */
   role: z.optional(z.string()),
   file: z.optional(z.string()),
   bytes: z.optional(count),
@@ -86,7 +88,6 @@ const artifactSchema = looseObject({
 });
 export type Artifact = z.infer<typeof artifactSchema>;
 
-/** The unit is UTF-16 code units. */
 export const maxLabelLength = 100;
 
 /** The local ID of a run is also the name of its folder. */
@@ -103,7 +104,7 @@ const base = looseObject({
   organizationId: z.string(),
   language: languageSchema,
   webhookEndpointIds: z.array(z.string()),
-  /** Has no passwords. Absent for a whitebox run, and for a run that was tracked by its ID. */
+  /** The input of the start request, without passwords. Only a blackbox run has one. */
   input: z.optional(applicationInputSchema),
   /** The name of the code finding that this run is to confirm. It is never sent to the service. */
   confirms: z.optional(z.string()),
@@ -114,21 +115,18 @@ const base = looseObject({
   targets: z.array(targetSchema),
   createdAt: time,
   confirmedAt: z.optional(time),
-  /** True while the run's end, or its lost dispatch, is yet to be shown. */
+  /** True while the run's end, or its lost dispatch, is still to be shown. */
   noticeDue: z.boolean(),
   /** A user's name for the run, or at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /**
-   * True while the findings of an ended run still have to be computed. The run's archives are kept
-   * for that.
-   */
+  /** True while the findings of an ended run are still to be computed. */
   lacksRecord: z.optional(z.boolean()),
   /** The end of the last `Retry-After`. Until then, the drive sends no request for this run. */
   retryAt: z.optional(time),
 });
 
-/** A dispatch that may have been accepted, and the reason why its outcome is unknown. */
+/** A dispatch that may have been accepted. */
 const lostDispatchSchema = looseObject({ intendedAt: time, reason: failureSchema });
 
 const watched = {
@@ -209,8 +207,7 @@ export const runSchema = z.discriminatedUnion('state', [
     failure: failureSchema,
     ...maybeAccepted,
   }),
-  // The results were imported from a file. Base URL and organization are empty, because no service
-  // is asked about the run.
+  // Base URL and organization are empty, because no service is asked about the run.
   z.extend(base, {
     state: z.literal('imported'),
     endedAt: time,
@@ -246,10 +243,6 @@ export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
 
-/**
- * The role is the name of the output's member that refers to the artifact (docs/api.md, section
- * 2.5). Without `role`, it is the artifact's name.
- */
 export function roleOf({ name, role = name }: Pick<Artifact, 'name' | 'role'>): string {
   return role;
 }
@@ -262,7 +255,6 @@ export function keptArtifact(run: Run, role: string): Artifact | undefined {
   return keptArtifacts(run).find((artifact) => roleOf(artifact) === role);
 }
 
-/** Throws `storage` for a run without the artifact. */
 export function artifactPath(run: Run, role: string, runFolder: string): string {
   const { file } = keptArtifact(run, role) ?? {};
   if (file !== undefined) return join(runFolder, file);
@@ -288,17 +280,12 @@ export function hasRemoteResults(run: Run): run is RunWithResults {
   return isFinal(run) && 'exit' in run && run.exit !== undefined && run.exit.artifacts.length > 0;
 }
 
-/**
- * True for a run that failed before its dispatch was accepted: a retry doesn't spend credits twice.
- */
+/** True for a failed run whose dispatch was never accepted: a retry doesn't spend credits twice. */
 export function isUnsent(run: Run): run is RunIn<'failed'> {
   return run.state === 'failed' && run.runId === undefined;
 }
 
-/**
- * False for a run that was tracked by its ID, was imported, or never got as far as its start
- * request.
- */
+/** False for a run that was tracked by its ID, was imported, or never got to its start request. */
 export function wasStartedHere(run: Run): boolean {
   return run.confirmedAt !== undefined;
 }

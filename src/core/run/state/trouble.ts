@@ -11,9 +11,9 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 }
 
 /**
- * True if a user may stop watching a run. One of these must have lasted a day: the service denies
- * the run, a cancellation hasn't ended it, or results are missing after its exit. It is also true
- * once checks have failed for `retentionMs`.
+ * True once one of these has lasted a day: the service denies the run, a cancellation hasn't ended
+ * it, or the run has exited and its results are incomplete. Also true if checks fail and the last
+ * good response is `retentionMs` old.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;
@@ -35,7 +35,7 @@ export function isTroubleWarning(run: Run, now: number): boolean {
 
 export function needsUser(run: Run): boolean {
   if (!isLive(run)) return run.state === 'unknown';
-  // A failed token command is retried like other failures, but a user may have to fix it.
+  // A failed token command is retried, but a user may have to fix it.
   return run.trouble !== undefined && (waitsForToken(run.trouble) || run.trouble.kind === 'tokenCommand');
 }
 

@@ -11,8 +11,8 @@ import { removeArchives } from './endRun.ts';
 import type { RunDeps } from './step.ts';
 
 /**
- * Removes what windows left that ended while packing: folders that have no journal, and whose lease
- * no living window holds.
+ * Removes folders of starts whose window ended while packing: they have no journal, and no living
+ * window holds their lease.
  */
 export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
@@ -26,7 +26,7 @@ export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promis
 
 /**
  * Once a day, removes what had already expired at the previous pass, whose time is in `passNote`.
- * So a wrong clock at one pass removes nothing. False if the last pass is less than a day old.
+ * So a wrong clock at one pass removes nothing.
  */
 export async function cleanUp(deps: RunDeps): Promise<boolean> {
   const { store, log, retainLocalDays } = deps;
@@ -51,7 +51,6 @@ export async function cleanUp(deps: RunDeps): Promise<boolean> {
   return true;
 }
 
-/** Returns the previous pass's time. Notes no pass if that is less than a day ago. */
 async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too early' | undefined> {
   return withLock(`${path}.lock`, deps, async (requireLock) => {
     const text = await readIfThere(path);

@@ -32,9 +32,8 @@ const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;
 
 /**
- * Downloads and saves the missing artifacts of an exited run. A failure doesn't stop the other
- * downloads, unless it is a rate limit or waits for a user. At the end, throws the temporary
- * failure with the longest `Retry-After`.
+ * A failure doesn't stop the other downloads, unless it is a rate limit or waits for a user. At the
+ * end, throws the temporary failure with the longest `Retry-After`.
  */
 export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps): Promise<undefined> {
   const { store, clock } = deps;
@@ -59,9 +58,9 @@ export async function downloadArtifacts(run: RunIn<'collecting'>, deps: StepDeps
 }
 
 /**
- * Downloads files under new names. Then the journal switches to all of them at once. A cancellation
- * or failure changes nothing, with one exception: if an artifact that isn't here is denied or fails
- * permanently, its failure is saved.
+ * Downloads files under new names, and then switches the journal to all of them at once. If an
+ * artifact that isn't here is denied or fails permanently, its failure is saved. Any other failure,
+ * or a cancellation, changes nothing.
  */
 export async function downloadAgain(run: RunWithResults, deps: RunDeps, signal: AbortSignal): Promise<Run> {
   const { store, clock } = deps;

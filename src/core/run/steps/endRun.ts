@@ -16,7 +16,7 @@ export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Pr
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/** Undefined if the findings could not be computed. A later window tries again. */
+/** Undefined if the findings could not be computed. */
 export async function saveRecord(
   run: Run,
   { clock, log, saveResult }: RunDeps,
@@ -36,7 +36,7 @@ export async function saveRecord(
 }
 
 /**
- * Asks the workbench first, which may be gone. Then notes that the end was shown, and shows it
+ * Asks the workbench first, because it may be gone. Then notes that the end was shown, and shows it
  * unless another window has shown it. If the note can't be saved, this drive shows the end once,
  * and another drive may show it again.
  */

@@ -4,10 +4,7 @@ import { uploadsToRemove } from '../state/retention.ts';
 import type { Run } from '../state/run.ts';
 import type { RunDeps } from './step.ts';
 
-/**
- * Removes the uploads of an ended run from the service (docs/api.md, section 4.1), and saves each
- * removal. Stops at the first failure. A file that is gone counts as removed.
- */
+/** Stops at the first failure. A file that is gone counts as removed. */
 export async function sendRemovals(
   run: Run,
   deletesSource: boolean,

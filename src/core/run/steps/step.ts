@@ -10,10 +10,7 @@ export interface RunDeps {
   readonly store: RunStore;
   /** The client's errors contain none of the run's passwords. */
   readonly clientFor: (account: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
-  /**
-   * The passwords of a blackbox run's credentials, in their order. Throws `noPassword` if one is
-   * missing.
-   */
+  /** The passwords of a blackbox run's credentials, in their order. */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   /** The range is 0 to 1. */
@@ -23,8 +20,7 @@ export interface RunDeps {
   readonly deleteSourceAfterRun: () => boolean;
   readonly retainLocalDays: () => number;
   /**
-   * Computes the findings of an ended run, from its archives if they are still here. Resolves also
-   * if that can never succeed; throws if a later attempt may.
+   * Computes and saves the findings of an ended run. Throws only if a later attempt may succeed.
    */
   readonly saveResult?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
   /** Asks VS Code's workbench anything. Without a response, this window drives no run. */
@@ -37,8 +33,8 @@ export function circumstances(run: Run, { clock, deleteSourceAfterRun, notes }: 
 }
 
 /**
- * An accepted run whose journal can't be written yet. `id` is the local ID. The error is
- * `notSaved`, whose subject is the run ID.
+ * An accepted run whose journal can't be written yet. `id` is the local ID. The error's subject is
+ * the run ID.
  */
 export interface NotSaved {
   readonly id: string;
@@ -54,12 +50,8 @@ export interface StartDeps extends RunDeps {
   readonly onUploading?: OnBytes | undefined;
 }
 
-/**
- * The dependencies of a step, which performs one effect and returns what it has learned as an
- * event. A step may be performed again if its event couldn't be saved or its window was closed.
- */
+/** A step may be performed again if its event couldn't be saved or its window was closed. */
 export interface StepDeps extends RunDeps {
-  /** Fires when a run has ended, or waits for a user. */
   readonly ended: Emitter<Run>;
   /** When the drive first saw a condition that has lasted since, by the monotonic clock. */
   readonly firstSeen: Map<string, number>;
@@ -70,7 +62,6 @@ export interface StepDeps extends RunDeps {
   readonly signal: AbortSignal;
 }
 
-/** The clock is monotonic, so that a jump of the wall clock doesn't end a wait. */
 export function msSinceFirstSeen(
   what: string,
   { firstSeen, clock }: Pick<StepDeps, 'firstSeen' | 'clock'>,
