@@ -32,8 +32,8 @@ import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /**
- * Answers agents from disk, without VS Code, and writes nothing. The answers are from the last
- * results of the runs that a folder shows by default, and from this machine's decisions.
+ * Answers agents from disk, without VS Code, and writes nothing. The answers are about the runs
+ * that a folder shows by default, with this machine's decisions.
  */
 
 export interface SavedFolder {
@@ -111,10 +111,7 @@ async function readRunsOfFolder(folder: string, runsFolder: string): Promise<Run
   return { runs: runsOfFolder, unread, folders };
 }
 
-/**
- * Reads results again only if the runs or their files have changed, or after a failure that may
- * pass.
- */
+/** Reads results again only if runs or files have changed, or after a failure that may pass. */
 function createLoader(
   source: ResultSource,
   log: Logger,

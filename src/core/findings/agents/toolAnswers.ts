@@ -59,8 +59,8 @@ export interface ToolFinding extends ShownFinding {
 
 export interface ToolRun extends ShownRun {
   /**
-   * The time in milliseconds when VS Code saved the result. Undefined for the current results in VS
-   * Code itself, and for one that cannot be read.
+   * The time is in milliseconds. Undefined in VS Code, whose results are current, or after a
+   * failure.
    */
   readonly savedAt?: number | 'never' | undefined;
 }
@@ -150,7 +150,6 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
   throw new Error(`changedOnBranch cannot be answered: ${why}. List the findings without it.`);
 }
 
-/** The most severe findings come first. Closed findings are listed only on request. */
 export async function listFindings(
   { runs, locate }: ToolFindings,
   {
@@ -184,9 +183,7 @@ export async function listFindings(
       summary: failure === undefined && shown.length === 0 ? zeroFindings(run, inEnglish) : undefined,
     })),
     total: listed.length,
-    // Findings without a file can't be compared with the branch.
     withoutFile: changeOf && fitting.filter((shown) => changeOf(shown) === 'noFile').length,
-    // If a findings file has too many findings, only the most severe are read.
     notRead:
       runs.reduce((sum, { cut }) => sum + (cut === undefined ? 0 : cut.total - cut.shown), 0) || undefined,
     offset,

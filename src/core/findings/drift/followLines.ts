@@ -121,8 +121,8 @@ function findMoved(block: readonly string[], { codeBefore, codeAfter }: LineChan
 }
 
 /**
- * Returns the most similar new line for each old line of a hunk. All old lines without a similar
- * line get the first non-blank new line that is left.
+ * Returns the most similar new line for each old line. Old lines without a similar line get the
+ * first non-blank new line that is left.
  */
 function replacementsIn(
   { from, to, afterFrom, afterTo }: Hunk,

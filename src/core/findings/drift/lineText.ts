@@ -100,10 +100,7 @@ export function rangeOf(code: CodeLines, start: number, length: number): LineRan
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
 }
 
-/**
- * Returns the positions in `code.texts` where the block starts, or none if there are too many to
- * compare.
- */
+/** Returns positions in `code.texts`, or none if there are too many to compare. */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
   if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];

@@ -59,7 +59,6 @@ export function toCsv({ shown, absent = [] }: DetailedRun): string {
   return `\uFEFF${[names, ...rows].map((cells) => `${cells.map(inQuotes).join(',')}\r\n`).join('')}`;
 }
 
-/** Quotes as RFC 4180 says. */
 function inQuotes(cell: string): string {
   return `"${cell.replaceAll('"', '""')}"`;
 }

@@ -13,11 +13,6 @@ import { readAssessedLocations } from './sarif/assessedLocations.ts';
 import { type AssessedRepository, readMainFile, toCodeScanning } from './sarif/codeScanning.ts';
 import { type ExportTool, toSarif } from './sarif/sarif.ts';
 
-/**
- * A worker makes exports and reads imported files (`readContent`). The host stores the content as a
- * run (`importFile`).
- */
-
 type ExportForm =
   | { readonly kind: 'sarif' | 'csv' | 'bundle' }
   | {
@@ -35,7 +30,6 @@ export interface ExportRequest {
 
 export interface ExportedFile {
   readonly content: Uint8Array<ArrayBuffer>;
-  /** Only code scanning limits it. */
   readonly gzippedBytes?: number | undefined;
 }
 
@@ -50,8 +44,7 @@ export async function exportRun(
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   const runFolder = runFolderOf(source.run.id);
   if (form.kind === 'bundle') {
-    // The hash of the findings file identifies it in links and decisions, so artifacts stay
-    // unchanged.
+    // Links and decisions have the hash of the findings file, so artifacts stay unchanged.
     const files = toBundle(await mask(source), await readArtifacts(source.run, runFolder));
     return { content: new Uint8Array(zipBundle(files)) };
   }

@@ -45,8 +45,7 @@ export async function importRun(
 ): Promise<Run> {
   const { files, run: facts } = imported;
   const [id, now] = [store.newId(), clock.now()];
-  // All imports of a missing folder of this name use the same path, so that they share decisions
-  // and can be compared.
+  // Imports with this folder name share a path, so that decisions hold and runs can be compared.
   const missingFolder = (name: string): string =>
     join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
   const artifacts = (['findings.json', 'report.md'] as const).flatMap((file) => {

@@ -17,7 +17,7 @@ export const EVIDENCE = ['quoteNotFound', 'unchecked', 'quoteFound'] as const;
 
 export type Evidence =
   | { readonly kind: 'quoteFound'; readonly path: string }
-  /** `line` means that the file has fewer lines. Only a location without a quote has this. */
+  /** `line` means that a location without a quote is beyond the end of the file. */
   | { readonly kind: 'quoteNotFound'; readonly path: string; readonly missing: 'file' | 'quote' | 'line' }
   | { readonly kind: 'unchecked'; readonly path: string; readonly unknown: Unknown };
 

@@ -48,7 +48,6 @@ export async function forgetMappings(memory: MappingMemory, folder: string): Pro
   await memory.update(key, others);
 }
 
-/** The longest `from` that fits counts. */
 export async function visitMapped(
   text: string,
   mappings: readonly PathMapping[],
@@ -67,7 +66,6 @@ export async function visitMapped(
 }
 
 export interface MappingPlan {
-  /** The prefix is empty if whole paths are looked up in the folder. */
   readonly prefix: string;
   readonly located: number;
 }

@@ -129,7 +129,6 @@ const maxOwnersOfLine = 100;
 const maxMs = 2_000;
 const stepsInOneLook = 500;
 
-/** Returns a function that throws `noAnswer` after `maxMs`. */
 function limitTime(): () => void {
   const end = performance.now() + maxMs;
   let steps = 0;

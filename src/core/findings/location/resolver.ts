@@ -68,7 +68,7 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 const maxDepth = 64;
 
 export interface UploadPaths {
-  /** The file need not be on the disk. Returns undefined also if the upload is unknown. */
+  /** Returns undefined also if the upload is unknown. */
   readonly uploadedFile: (location: Location) => UploadedFile | 'ambiguous' | undefined;
   readonly uploadPathOf: (location: Location) => UploadPath;
 }
@@ -167,7 +167,6 @@ function countShared(reported: readonly string[], find: Find): number | undefine
   return undefined;
 }
 
-/** Uses the longest end of the path that is also the end of an uploaded path. */
 function findByEnd(
   segments: readonly string[],
   byEnd: ReturnType<typeof indexEnds>,
@@ -193,10 +192,7 @@ function readingsOf(text: string): readonly (readonly string[])[] {
   return [literal, clean].filter(({ length }) => length > 0);
 }
 
-/**
- * A SARIF log may name a file below a folder of another machine: `/./` is between them
- * (`parse/sarif`).
- */
+/** `parse/sarif` puts `/./` between a base on another machine and the path below it. */
 function belowBase(text: string): readonly string[] {
   const [, below = ''] = /^(?:file:|[a-z]:|[\\/]).*?\/\.\/(.*)$/is.exec(text) ?? [];
   return toSegments(below) ?? [];

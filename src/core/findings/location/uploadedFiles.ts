@@ -241,9 +241,7 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
-/**
- * Falls back to Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit the bytes.
- */
+/** Uses Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit the bytes. */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
@@ -286,9 +284,9 @@ function labelOf(encoding: string): string {
 const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
- * Keeps the uploaded text of files with findings, so that the findings can be followed through
- * later edits. The text is that of the unchanged file, else that in the archive. Throws `storage`
- * for a damaged or missing archive.
+ * Keeps the uploaded text of files with findings, to follow the findings through later edits. Reads
+ * it from unchanged files, else from the archive. Throws `storage` for a damaged or missing
+ * archive.
  */
 export async function keepSource(
   { targets }: Run,

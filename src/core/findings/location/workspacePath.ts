@@ -69,8 +69,8 @@ function withoutRoot(text: string, roots: readonly string[]): string {
 }
 
 /**
- * Letter case doesn't count in paths with a drive or `//server`, which only Windows has. In other
- * paths on macOS, the disk decides whether it counts.
+ * Only Windows has paths with a drive or `//server`, and ignores their letter case. For other paths
+ * on macOS, the disk decides.
  */
 function isSameStart(head: string, start: string): boolean {
   if (head === start || head.toLowerCase() !== start.toLowerCase()) return head === start;
@@ -93,8 +93,7 @@ export interface OpenedFolder {
   spellings(): Promise<readonly string[]>;
   /**
    * Finds a regular file that is inside the folder after all links are followed. `refused` means
-   * that the path leads outside, that its links are circular, or that access is denied. Throws the
-   * disk's other errors, and `noAnswer`.
+   * that the path leads outside, that its links are circular, or that access is denied.
    */
   visit(path: string): Promise<VisitedFile | 'refused' | undefined>;
 }

@@ -5,10 +5,7 @@ import { followLines } from '../drift/followLines.ts';
 import { type LineRange, splitLines } from '../drift/lineText.ts';
 import type { ShownFinding, ShownLocation } from '../shownFinding.ts';
 
-/**
- * Tells whether the range, or the whole file, differs from the branch's base. Undefined means
- * unknown.
- */
+/** Tells whether the range, or the whole file, differs from the base. Undefined means unknown. */
 export type FileChanges = (range?: LineRange) => boolean | undefined;
 
 export type BranchChange = 'changed' | 'unchanged' | 'unknown' | 'noFile';

@@ -43,7 +43,7 @@ export function applyFilter(
   };
 }
 
-/** The first location on this machine counts. `none` means that no location is on this machine. */
+/** The first location on this machine counts; `none` means that there is none. */
 export const DRIFTS = ['same', 'moved', 'changed', 'gone', 'unknown', 'none'] as const satisfies readonly (
   Drift | 'none'
 )[];
@@ -58,10 +58,7 @@ export const filterSchema = z.object({
   cwes: z.optional(z.array(z.nullable(z.number()))),
   features: z.optional(z.array(z.nullable(z.string()))),
   perspectives: z.optional(z.array(z.nullable(z.string()))),
-  /**
-   * The folders are absolute paths that end with `/`. An empty text means findings without a
-   * location on this machine.
-   */
+  /** Folders are absolute and end with `/`. An empty text means no location on this machine. */
   folders: z.optional(z.array(z.string())),
   verdicts: z.optional(z.array(z.enum(VERDICTS))),
   evidence: z.optional(z.array(z.enum(EVIDENCE_FILTERS))),
@@ -146,7 +143,6 @@ function testOf(part: FilterPart, filter: Filter, branch: BranchState): (shown: 
     };
   }
   const wanted = new Set<unknown>(filter[part]);
-  // Findings whose owners are unknown pass.
   const isUnknown = ({ owners }: ShownFinding): boolean => part === 'owners' && owners === 'unknown';
   return (shown) => valuesOf[part](shown).some((value) => wanted.has(value)) || isUnknown(shown);
 }

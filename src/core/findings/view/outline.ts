@@ -53,7 +53,6 @@ export type OutlineNode = GroupNode | FindingNode | MoreNode | ProposalsNode;
 /** More children of one node take seconds to show. */
 export const maxChildren = 2_000;
 
-/** Each finding is below one node: reported findings by `grouping`, then absent ones by verdict. */
 export function rootNodes(
   shown: readonly ShownFinding[],
   grouping: Grouping | 'verdict',

@@ -121,7 +121,6 @@ function withoutOtherFolders(
   return { ...shownRun, shown: shown.filter(isShown), absent: absent.filter(isShown) };
 }
 
-/** Returns folders of later runs of this subject that are above or below a folder of this run. */
 function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly string[] {
   const own = run.targets.map(({ folder }) => folder);
   const [isBelowOwn, later] = [atOrBelow(own), all.filter((each) => each.run.createdAt > run.createdAt)];
@@ -132,7 +131,6 @@ function foldersOfLater({ run }: ShownRun, all: readonly ShownRun[]): readonly s
     .filter((folder) => isBelowOwn(folder) || own.some(atOrBelow([folder])));
 }
 
-/** The file need not exist any more. */
 function fileOf(shown: ShownFinding): string {
   return mainLocationOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.locations[0]?.path ?? '');
 }

@@ -23,8 +23,6 @@ export async function readAssessedLocations(
 ): Promise<AssessedLocations> {
   const all = findings.flatMap((shown) =>
     shown.finding.locations.flatMap((location, at) => {
-      // Without an uploaded file, a local file counts if the upload is unknown or a user mapped the
-      // path.
       const file = shown.uploaded[at] ?? localLocationOf(location, shown);
       return file === undefined
         ? []

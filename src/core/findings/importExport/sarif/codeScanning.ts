@@ -16,7 +16,6 @@ export interface Upload {
   readonly closed: readonly ShownFinding[];
 }
 
-/** Absent findings are also listed, unless they are closed or their code changed. */
 export function chooseForUpload({ shown, absent = [] }: ShownRun): Upload {
   const open = absent.filter(({ triage }) => !isClosed(triage.state));
   return {
@@ -90,7 +89,7 @@ export function toCodeScanning(
 
 /**
  * Returns the file at which findings without a file in the repository are shown: a README at the
- * top of a folder, else the file whose path sorts first. Without uploaded files, it is `README.md`.
+ * top of a folder, else the first path. If nothing was uploaded, it is `README.md`.
  */
 export async function readMainFile(
   run: Run,

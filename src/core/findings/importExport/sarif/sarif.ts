@@ -255,7 +255,6 @@ function toInvocation(source: ShownRun): NonNullable<Run['invocations']>[number]
   };
 }
 
-/** The reference is relative, percent-encoded, and stays below its base. */
 export function toRelativeUri(path: string): string {
   const parts = path.split(/[\\/]+/).filter((part) => part !== '' && part !== '.' && part !== '..');
   return parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');
