@@ -53,8 +53,8 @@ export interface Surfaces {
 }
 
 /**
- * Returns the extension's commands and language model tools. `disposables` is filled before the
- * runs are read, so that the caller can dispose of everything if that fails.
+ * `disposables` is filled before the runs are read, so that the caller can dispose of everything if
+ * that fails.
  */
 export async function start(context: vscode.ExtensionContext, surfaces: Surfaces, disposables: Disposable[]) {
   const { extensionUri, globalState, workspaceState: memory } = context;
@@ -149,8 +149,7 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   inBackground(sweepSaving(storage('saving'), clock), log);
   await runs.reload();
   disposables.push(runs.watch(), notes.follow(runs), resumeRuns(services));
-  // This isn't awaited: after an update, the results of all earlier runs may have to be computed
-  // again.
+  // Loading isn't awaited: after an update, all earlier results may have to be computed again.
   inBackground(findings.load(), log);
   return {
     tools: createTools(services),

@@ -34,9 +34,8 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
       onDidChangeTreeData: changed.event,
       getTreeItem: (element) => filled?.getTreeItem(element) ?? new vscode.TreeItem(''),
       getChildren: async (element) => {
-        // If a refresh reaches VS Code during its first read, VS Code repeats that read's rows and
-        // shows only the first group with its children. A refresh that replaces the first read, as
-        // here, or comes after it, shows all groups with their children.
+        // If a refresh reaches VS Code during its first read, VS Code shows rows twice, and only
+        // the first group with its children. A refresh that replaces the first read avoids this.
         if (element === undefined && !isRead) {
           isRead = true;
           changed.fire(undefined);

@@ -9,10 +9,7 @@ export type WorkerAnswer =
 const maxHeapMb = 1_024;
 const minHeapMb = 64;
 
-/**
- * The limit is a quarter of the available memory, from 64 MB to 1 GB, so that no file can end the
- * process.
- */
+/** Takes a quarter of the available memory, so that no file can end the process. */
 function heapMb(): number {
   const quarter = Math.floor(availableMemory() / 4 / 2 ** 20);
   return Math.max(minHeapMb, Math.min(maxHeapMb, quarter));
@@ -33,10 +30,7 @@ export async function waitForExit(exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(maxExitMs, undefined, { ref: false })]);
 }
 
-/**
- * Runs one job in a worker. Throws the worker's error, `limitError`, `notInTime`, `workerCrashed`,
- * or the signal's reason.
- */
+/** Throws the worker's error, `limitError`, `notInTime`, `workerCrashed`, or the abort reason. */
 export async function askWorker(
   workerData: unknown,
   workerFile: string | URL,

@@ -23,7 +23,6 @@ const serviceErrorKinds = [
 export type ServiceErrorKind = (typeof serviceErrorKinds)[number];
 
 const ownErrorKinds = [
-  // These are about files to upload.
   'noFolder',
   'notAFolder',
   'folderNotOpen',
@@ -33,7 +32,6 @@ const ownErrorKinds = [
   'sourceUnreadable',
   'ignoreFileUnreadable',
   'lengthChanged',
-  // These are about results.
   'tooLarge',
   'malformedFindings',
   'reportTooLarge',
@@ -46,7 +44,6 @@ const ownErrorKinds = [
   'notSaved',
   'triageDamaged',
   'outsideFolder',
-  // These are about this machine.
   'interrupted',
   'startedElsewhere',
   'busyElsewhere',
@@ -75,7 +72,7 @@ export type ErrorKind = (typeof errorKinds)[number];
 /** All values are already redacted. */
 export interface ErrorData {
   readonly status?: number | undefined;
-  /** A message, a code, or another short text, at most 500 characters. */
+  /** A message, a code, or another short text. */
   readonly detail?: string | undefined;
   /** The operation, file, setting, run, or other thing that the error is about. */
   readonly subject?: string | undefined;
@@ -94,7 +91,7 @@ export interface ErrorData {
   readonly actual?: number | undefined;
 }
 
-/** Expected failures have this class. The `cause` is the original error. */
+/** Expected failures have this class. */
 export class AssessmentError extends Error {
   override readonly name = 'AssessmentError';
   readonly kind: ErrorKind;
@@ -107,7 +104,7 @@ export class AssessmentError extends Error {
   }
 }
 
-/** True for the error of a canceled `AbortSignal`, which is never shown. */
+/** An `AbortError` is never shown. */
 export function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }

@@ -21,7 +21,7 @@ export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Makes a private folder. Returns false if its parent folder is gone. */
+/** Returns false if the parent folder is gone. */
 export async function makeSubfolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -33,9 +33,8 @@ export async function makeSubfolder(path: string): Promise<boolean> {
 }
 
 /**
- * Replaces a file's content: a reader sees, and a crash leaves, either the old or the new content.
- * The file is synced, and has mode 0600. Returns its new stamp. If `beforeReplacing` throws, the
- * old content stays.
+ * A reader sees, and a crash leaves, either the old or the new content. Returns the new stamp. If
+ * `beforeReplacing` throws, the old content stays.
  */
 export async function writeFileAtomic(
   path: string,
@@ -81,10 +80,7 @@ async function untilFree<T>(act: () => Promise<T>, platform = process.platform):
   return act();
 }
 
-/**
- * Renames a file, and replaces an existing one. On Windows, retries for a while if a program has
- * one of them open.
- */
+/** On Windows, retries for a while if a program has one of the files open. */
 export function replaceFile(
   from: string,
   to: string,
@@ -138,10 +134,7 @@ export async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() ?? false;
 }
 
-/**
- * Creates a file, mode 0600. False if it exists. The file is for agreement between running
- * processes, so it isn't synced.
- */
+/** False if the file exists. Not synced, because the file is only for running processes. */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
   try {
@@ -213,9 +206,7 @@ export async function writeProblem(folder: string, platform = process.platform):
   }
 }
 
-/**
- * On Windows, access rights don't tell whether a folder can be written. Only creating a file does.
- */
+/** On Windows, access rights don't tell whether a folder can be written. */
 async function writeAndRemove(path: string): Promise<void> {
   await (await open(path, 'wx', 0o600)).close();
   await rm(path, { force: true });
@@ -224,8 +215,8 @@ async function writeAndRemove(path: string): Promise<void> {
 const staleMs = 60_000;
 
 /**
- * Removes files of unfinished writes from a folder, and those that are `unused`. Keeps files that
- * changed less than a minute before `now`, because they may be in use.
+ * Removes files of unfinished writes, and `unused` files. Keeps those that changed less than a
+ * minute before `now`, because they may be in use.
  */
 export async function sweepTemporary(
   folder: string,
@@ -250,10 +241,7 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
-/**
- * Makes writes to a file durable, if its file system can. The file systems of some shares and
- * containers refuse to sync.
- */
+/** The file systems of some shares and containers refuse to sync. */
 export async function flush(file: FileHandle): Promise<void> {
   try {
     await file.sync();
@@ -279,10 +267,7 @@ export function toFileStamp({ ino, size, mtimeNs }: { ino: bigint; size: bigint;
   return [ino, size, mtimeNs].join(':');
 }
 
-/**
- * True if an error means that a path leads to no regular file, but to nothing or, for example, a
- * link.
- */
+/** True if an error means that there is no regular file at a path. */
 export function isNoFile(error: unknown): boolean {
   const codes = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO', 'EMLINK'];
   return codes.includes(systemCode(error) ?? '');
@@ -294,9 +279,9 @@ interface ReadLimits {
 }
 
 /**
- * Reads a small file that may be hostile, at most slightly more than `maxBytes`. Undefined without
- * a regular file of that name. Synchronous, because a round trip to another thread takes far
- * longer. Throws `sourceUnreadable` if the file can't be read or is too large.
+ * Reads a small file that may be hostile. Returns undefined if there is no regular file. Throws
+ * `sourceUnreadable` if the file is too large or can't be read. Synchronous, because a round trip
+ * to another thread takes far longer.
  */
 export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
   // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows both flags are undefined,
@@ -334,9 +319,8 @@ function tooLarge(file: string, limit: number): AssessmentError {
 const watchPollMs = 10_000;
 
 /**
- * Calls `onChange` with the name of each entry of a folder that any process makes, removes, or
- * touches. `undefined` means any entry. If the system can't watch the folder, `onChange` is called
- * every ten seconds.
+ * Reports the name of an entry that any process makes, removes, or touches. Undefined means any
+ * entry. Polls every ten seconds if the system can't watch the folder.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;

@@ -1,17 +1,11 @@
 import { AssessmentError } from './errors.ts';
 
-/**
- * Values are counted by commas and brackets. If memory runs out, `JSON.parse` ends the process, not
- * only its thread.
- */
+/** If memory runs out, `JSON.parse` ends the process, not only its thread. */
 const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
 
-/**
- * Throws `malformedFindings` for a text that isn't JSON, and `findingsTooLarge` for too many
- * values.
- */
+/** Throws `malformedFindings` if it isn't JSON, and `findingsTooLarge` for too many values. */
 export function readJson(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, '')).value;
@@ -78,10 +72,7 @@ export class Fields extends Map<string, unknown> {
   used: KeyPath[] | undefined = undefined;
 }
 
-/**
- * Of keys with the same `normalKey`, the first counts. Returns no fields for anything but an
- * object.
- */
+/** Of keys with the same `normalKey`, the first counts. */
 export function fieldsOf(value: unknown): Fields {
   const fields = new Fields();
   if (!isObject(value)) return fields;
@@ -92,10 +83,7 @@ export function fieldsOf(value: unknown): Fields {
   return fields;
 }
 
-/**
- * Undefined if a key is missing. Only own properties count. Of keys with the same `normalKey`, the
- * first counts.
- */
+/** Only own properties count. Of keys with the same `normalKey`, the first counts. */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {
@@ -135,9 +123,7 @@ export function firstHit<T>(
   return undefined;
 }
 
-/**
- * Undefined also for null. A miss must be cheap, because only about one in twenty aliases exists.
- */
+/** Null counts as missing. A miss must be cheap: only about one in twenty aliases exists. */
 function hitAt(fields: Fields, path: KeyPath): unknown {
   const first = fields.get(path[0] ?? '') ?? undefined;
   return first === undefined || path.length === 1 ? first : (valueAt(first, path.slice(1)) ?? undefined);

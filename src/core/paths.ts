@@ -17,7 +17,7 @@ import { systemCode } from './errors.ts';
 /**
  * Returns the same text for all spellings of an absolute path that the system treats as the same.
  * Windows and most disks of macOS ignore letter case, and macOS also how letters are composed. The
- * text is only for comparisons and keys, and must not be used as a path.
+ * text must not be used as a path.
  */
 export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
@@ -33,7 +33,7 @@ export function isSamePath(one: string | undefined, other: string | undefined): 
 /** The keys are folders, because asking the disk for each of 10,000 files would take long. */
 const knownFolders = new Map<string, boolean>();
 
-/** True if the disk of the path, or of the nearest folder that exists, ignores letter case. */
+/** True if the disk of a path ignores letter case. The path doesn't have to exist. */
 function ignoresCase(path: string): boolean {
   const folder = dirname(path);
   const known = knownFolders.get(folder) ?? asksDisk(path);
@@ -66,10 +66,7 @@ export function atOrBelow(paths: Iterable<string>): (path: string) => boolean {
   return (path) => keys.size > 0 && isIn(pathKey(path));
 }
 
-/**
- * Returns the relative path, with `/`, of a file in a folder. Empty for the folder itself,
- * undefined for a file elsewhere. Both paths must be absolute.
- */
+/** The result uses `/`. It is empty for the folder itself, and undefined for a file elsewhere. */
 export function pathInside(
   folder: string,
   file: string,
@@ -93,20 +90,16 @@ function keyOf(names: readonly string[], system: PlatformPath): string {
   return pathKey(`/${names.join('/')}`, platform);
 }
 
-/**
- * Node has two ways to resolve links: `native` asks the operating system, and the other function
- * reads each part of the path by itself. Only tests replace them.
- */
+/** `native` asks the operating system. The function itself resolves each part of the path. */
 interface RealPaths {
   (path: string): string;
   native(path: string): string;
 }
 
 /**
- * Returns the absolute path without links, in the spelling of the disk, with a capital drive
- * letter. All comparisons of real paths must use this function or `realPathSync`, because Node's
- * two ways differ on Windows. A mapped drive isn't replaced by its UNC path, which VS Code blocks.
- * Throws the system's errors.
+ * Returns the path without links, in the spelling of the disk, with a capital drive letter. All
+ * comparisons of real paths must use this function or `realPathSync`, because Node's two functions
+ * differ on Windows. A mapped drive isn't replaced by its UNC path, which VS Code blocks.
  */
 export async function realPath(path: string): Promise<string> {
   // A worker may block its own thread. The synchronous call uses none of the four threads that the
@@ -129,10 +122,7 @@ function withCapitalDrive(path: string): string {
   return path.replace(/^[a-z]:\\/, (drive) => drive.toUpperCase());
 }
 
-/**
- * True for a relative path (with `/`) that stays below the folder of its extraction on every
- * system.
- */
+/** True for a relative path that is extracted below its folder on every system. */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&
@@ -145,7 +135,7 @@ export function isUsableName(path: string): boolean {
 }
 
 /**
- * Returns how an open file differs from the one at `full`, which must be below `root` without
+ * Returns how an open file differs from the file at `full`, which must be below `root` without
  * links: Node has no `openat`. If the system knows the path of the open file, that path decides. A
  * check by name could miss a folder that was a link only for a moment.
  */
@@ -166,7 +156,7 @@ export function misplaced(
   return isSame && real === undefined ? undefined : 'changed';
 }
 
-/** True if no part of an absolute path to a folder is a link. Throws the system's errors. */
+/** True if no part of an absolute path to a folder is a link. */
 export function isRealPath(folder: string): boolean {
   // `realpath` takes seconds for a deep path.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
@@ -177,9 +167,7 @@ export function isRealPath(folder: string): boolean {
   }
 }
 
-/**
- * Returns the path of an open file from Linux's `/proc`, or undefined if it can't be read there.
- */
+/** Undefined if `/proc` can't be read. */
 function openPath(fd: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${String(fd)}`);

@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 // The core needs these from its surroundings. The editor's objects satisfy the types.
 
-/**
- * A `LogOutputChannel` satisfies this type. Log lines contain no tokens, presigned queries, or file
- * contents.
- */
+/** Log lines contain no tokens, presigned queries, or file contents. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;

@@ -35,10 +35,7 @@ export function visibleLine(text: string): string {
   return plainLine.test(text) ? text : visibleText(text.replace(/\s+/g, ' ').trim());
 }
 
-/**
- * Shows a file's name or path on one line. Keeps spaces, which may be the only difference between
- * two names.
- */
+/** Shows a name or path on one line. Keeps spaces, in which two names may differ. */
 export function visibleName(name: string): string {
   return name.replace(toPeople, (character, kept: string | undefined) => kept ?? escaped(character));
 }
@@ -64,9 +61,7 @@ function escaped(character: string): string {
 // JSON allows these unescaped in a string. Line breaks stay, because they are between the values.
 const invisibleInJson = /[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u007F-\u009F\u{E0000}-\u{E00FF}\u{E01F0}-\u{E0FFF}]/gu;
 
-/**
- * Returns indented JSON with invisible characters escaped. Undefined if it is nested too deeply.
- */
+/** Indents, and escapes invisible characters. Undefined if the JSON is nested too deeply. */
 export function toVisibleJson(raw: string): string | undefined {
   return indented(raw)?.replace(invisibleInJson, (character) =>
     Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(''),

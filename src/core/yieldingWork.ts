@@ -66,10 +66,7 @@ export function memoized<From, To>(
   };
 }
 
-/**
- * Waits for work that others may also wait for. If the signal aborts, throws its reason, and the
- * work continues.
- */
+/** When the signal aborts, throws its reason. The work, which others may await, continues. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const aborted = Promise.withResolvers<never>();
@@ -83,15 +80,14 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
-/** The limit for the host, or another extension, to respond. */
+/** The limit for VS Code or another extension to respond. */
 const maxAnswerMs = 10_000;
 /** The limit for a whole file, and for work in which a user may be asked. */
 export const maxTransferMs = 120_000;
 
 /**
- * Waits for VS Code or another extension. Throws `noAnswer` with the `subject` (its name) after
- * `maxMs`, or an `AbortError` when the signal aborts. The work itself can't be stopped: a late
- * answer is lost, and a late failure is ignored.
+ * Throws `noAnswer` after `maxMs`, or an `AbortError` when the signal aborts. The work itself can't
+ * be stopped: a late answer is lost, and a late failure is ignored.
  */
 export async function answerOf<T>(
   work: PromiseLike<T>,
@@ -128,10 +124,10 @@ interface CalledFolder {
 }
 
 /**
- * Limits the calls with which the extension host itself reads folders of the workspace. All file
- * access and name lookups of the host, other extensions' included, run on four threads. A call to a
- * share that doesn't respond occupies a thread until it returns. So calls are counted until they
- * return, even if nobody waits for them, and one thread is always left.
+ * Limits the calls with which the extension host reads folders of the workspace. All file access
+ * and name lookups of the host, other extensions' included, run on four threads. A call to a share
+ * that doesn't respond occupies a thread until it returns. So calls are counted until they return,
+ * even if nobody waits for them. They leave one thread for other work.
  */
 export class FolderCalls {
   readonly #answered: Emitter<string>;
@@ -147,16 +143,12 @@ export class FolderCalls {
     this.onDidAnswer = this.#answered.event;
   }
 
-  /**
-   * Fires with the folder when a late call returns. Calls that were refused meanwhile can be
-   * repeated.
-   */
+  /** Fires with the folder when a late call returns, so that refused calls can be repeated. */
   readonly onDidAnswer: Event<string>;
 
   /**
-   * Makes one call in its turn. Throws `noAnswer` two seconds after the call began, or at once
-   * while the folder is silent or three calls are late. `call` must run one file operation at a
-   * time, and must not use `ask`.
+   * Throws `noAnswer` two seconds after the call began, or at once while the folder is silent or
+   * three calls are late. `call` must run one file operation at a time, and must not use `ask`.
    */
   async ask<T>(folder: string, call: () => Promise<T>): Promise<T> {
     const state = this.#folders.get(folder) ?? { outstanding: 0, isSilent: false };
@@ -188,9 +180,7 @@ export class FolderCalls {
     });
   }
 
-  /**
-   * True means that the call is counted, false that it is refused, and undefined that it must wait.
-   */
+  /** True if the call may begin, false if it is refused, undefined if it must wait. */
   #turnOf(state: CalledFolder): boolean | undefined {
     if (state.isSilent || this.#late === maxCalls) return false;
     if (state.outstanding === maxCallsToFolder || this.#outstanding === maxCalls) return undefined;

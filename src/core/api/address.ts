@@ -8,8 +8,8 @@ import { AssessmentError } from '../errors.ts';
 const ipv4Prefixes = ['::', '::ffff:', '::ffff:0:', '64:ff9b::', '64:ff9b:1::'];
 const thisMachine = networks('127.0.0.0/8', '0.0.0.0/8', '::/127');
 /**
- * These addresses are link-local, or are those at which Alibaba, Azure, Oracle, Amazon, and Google
- * give credentials to machines in their clouds.
+ * These are link-local addresses, and metadata services of Alibaba, Azure, Oracle, Amazon, and
+ * Google.
  */
 const thisNetwork = networks(
   '169.254.0.0/16',
@@ -21,10 +21,7 @@ const thisNetwork = networks(
   'fd20:ce::254/128',
 );
 
-/**
- * Returns a URL that ends in a version, such as `https://host/v1`. Throws `badSetting` or
- * `insecureUrl`.
- */
+/** Returns a URL that ends in a version, such as `https://host/v1`. */
 export function toBaseUrl(text: string): string {
   const address = text.trim();
   // `localhost:9000` would be parsed as a scheme and a path.
@@ -38,10 +35,9 @@ export function toBaseUrl(text: string): string {
 }
 
 /**
- * Parses a presigned URL of a service. Throws `insecureUrl` (subject: `files`) unless it is https,
- * or http on loopback, without user information. A URL that names this machine must come from a
- * service on this machine. Link-local and cloud metadata addresses are always refused. Otherwise a
- * service could make VS Code contact programs that only this machine or network can reach.
+ * Throws `insecureUrl` for a URL that isn't `isSafe`, or whose host a service must not reach
+ * through VS Code. These are link-local and cloud metadata addresses, and this machine, unless the
+ * service runs there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = URL.parse(text);

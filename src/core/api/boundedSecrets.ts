@@ -11,9 +11,8 @@ export interface HostSecrets extends SecretStore {
 type SecretAction = 'read' | 'save' | 'delete';
 
 /**
- * Limits the time of each call: a keyring may be locked or broken, or wait for a user. Every error
- * except an abort becomes `secretStorage`. Its `subject` is the action. Its `detail` is the
- * original error as text, or undefined after a timeout.
+ * Limits the time of each call, because a keyring may be locked or broken, or wait for a user.
+ * Errors other than an abort become `secretStorage`, with the action as `subject`.
  */
 export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #secrets: HostSecrets;
@@ -21,14 +20,12 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #changed: Emitter<{ readonly key: string }>;
   readonly #subscription: Disposable;
   /**
-   * The latest read of each key, also after its timeout, until a caller receives the value. The
-   * next read of the key also accepts that value.
+   * The latest read of each key, until a caller receives its value. The next read of the key
+   * accepts that value, too.
    */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;
-  /**
-   * Fires when a secret was changed, or when a read that timed out or was aborted has its value.
-   */
+  /** Fires when a secret has changed, or a read that timed out or was aborted has its value. */
   readonly onDidChange: Event<{ readonly key: string }>;
 
   constructor(secrets: HostSecrets, deps: { clock: Clock; log: Logger }) {

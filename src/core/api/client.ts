@@ -43,7 +43,7 @@ interface ClientOptions {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The client calls it before each JSON request. If it throws, that request isn't sent. */
+  /** Runs before each attempt of a JSON request. If it throws, nothing is sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 
@@ -60,8 +60,8 @@ const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchem
 
 /**
  * The endpoints of one organization on one service (docs/api.md, section 4). A call checks its
- * request (`schema`), is retried only as its policy allows (`retry`), and checks the reply. `http`
- * and `sendRequest` move the bytes; `failure` turns refusals and broken connections into errors.
+ * request (`schema`), is retried as its policy allows (`retry`), and checks the reply. `http` and
+ * `sendRequest` move the bytes; `failure` turns refusals and broken connections into errors.
  */
 export class AssessmentClient {
   readonly #options: ClientOptions;
@@ -216,10 +216,7 @@ export class AssessmentClient {
     });
   }
 
-  /**
-   * The log line of a failure has the facts that the service's provider needs, but no token or
-   * query.
-   */
+  /** Log lines have what the provider of the service needs, but no token or query. */
   async #logged<T>(method: string, path: string, act: () => Promise<T>): Promise<T> {
     const { clock, log } = this.#options;
     const start = clock.monotonic();

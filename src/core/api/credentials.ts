@@ -15,7 +15,7 @@ export interface TokenSource {
 
 /** Each origin and organization has its own token, so that no token reaches another origin. */
 export function tokenKey(origin: string, organizationId: string): string {
-  // A colon in an ID would look like a port. Other IDs are used as they are.
+  // An ID with a colon could look like a port and an ID, so it is encoded.
   const isPlain = !organizationId.includes(':');
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }
@@ -37,10 +37,7 @@ const faults = [
   ['characters', /[^\x21-\x7e]/],
 ] as const;
 
-/**
- * Returns the trimmed token. Throws `badSetting` if it has one of the `faults`, which `detail`
- * names.
- */
+/** Throws `badSetting` with the name of the fault as `detail`. */
 export function toToken(text: string): string {
   const token = text.trim();
   const [detail] = faults.find(([, pattern]) => pattern.test(token)) ?? [];
@@ -51,9 +48,8 @@ export function toToken(text: string): string {
 export type Renewals = Map<string, Promise<string>>;
 
 /**
- * The token of one origin and organization. A new token from `runTokenCommand` replaces the saved
- * one. One renewal is in progress at a time: all callers wait for it, and none of them can abort
- * it. Without a token command, throws the errors of `secrets`.
+ * Concurrent renewals share one run of the token command, which no caller can abort. Without a
+ * token command, throws the errors of `secrets`.
  */
 export function storedToken(
   secrets: SecretStore,
@@ -96,17 +92,14 @@ export function storedToken(
       const stored = await read(signal);
       if (stored !== undefined && stored !== rejected) return stored;
       const fresh = await renewed(stored, signal);
-      // The command prints another token only after the user signs in to its tool again.
+      // The tool that prints the token probably needs a new sign-in.
       if (fresh === rejected) throw new AssessmentError('tokenCommand', { detail: 'sameToken' });
       return fresh;
     },
   };
 }
 
-/**
- * Runs without a shell, for at most 30 s. Throws `tokenCommand`, never with the output: `detail`
- * says how the command ended, or what kind of text it printed.
- */
+/** Runs without a shell. The error `tokenCommand` never contains the output of the command. */
 export async function runTokenCommand(command: readonly string[]): Promise<string> {
   const [program, ...args] = command;
   if (program === undefined) throw new AssessmentError('tokenCommand');
@@ -144,8 +137,7 @@ function exitDetail(error: unknown): string | undefined {
  */
 export function redact(text: string, secrets: readonly string[]): string {
   const forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
-  // One pass replaces all secrets, the longest first, because a secret may begin with another
-  // secret.
+  // A secret may begin with another secret, so the longest is replaced first.
   const all = forms
     .sort((a, b) => b.length - a.length)
     .map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
@@ -180,8 +172,7 @@ function formsOf(secret: string): string[] {
   ]);
   const base64 = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
-    // Cuts off the first and last characters, because they also encode bits of the surrounding
-    // bytes.
+    // Cuts off characters that also encode bits of the surrounding bytes.
     const form = bytes
       .toString('base64')
       .slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));

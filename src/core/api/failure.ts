@@ -42,15 +42,10 @@ function secretsOf(url: URL): string[] {
     .slice(1)
     .split('&')
     .map((part) => part.slice(part.indexOf('=') + 1));
-  // Short values (`true`, a version, a region) aren't secrets. Redacting them would remove ordinary
-  // words.
+  // Short values (`true`, a region) aren't secrets. Redacting them would remove ordinary words.
   return [...encoded, ...url.searchParams.values()].filter((value) => value.length >= 16);
 }
 
-/**
- * A web page comes from a proxy or a network's sign-in, so the kind is `intercepted` unless the
- * status decides.
- */
 function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   if (status < 300) return isPage ? 'intercepted' : 'badResponse';
   if (status < 400) return 'redirected';

@@ -80,16 +80,14 @@ async function readText(response: http.IncomingMessage, url: URL): Promise<strin
   return bodyText(await readAll(response, maxReplyBytes, url), response.headers);
 }
 
-/**
- * Azure's blob storage, public and sovereign, refuses an upload that doesn't name its kind of blob.
- */
+/** Azure's blob storage refuses an upload that doesn't name its kind of blob. */
 const azureBlobHost =
   /\.blob\.(core\.(windows\.net|usgovcloudapi\.net|chinacloudapi\.cn|cloudapi\.de)|storage\.azure\.net)\.?$/;
 
 /**
- * Sends a file without Authorization (docs/api.md, section 5). Uses `Expect`, because storage that
- * refuses a body closes the connection, and its response would often be lost. Throws
- * `lengthChanged` if the file has changed since it was hashed.
+ * Sends no Authorization (docs/api.md, section 5). Uses `Expect`, because storage that refuses a
+ * body closes the connection, and its response would often be lost. Throws `lengthChanged` if the
+ * file has changed since it was hashed.
  */
 export async function putFile(
   url: URL,

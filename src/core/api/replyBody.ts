@@ -22,10 +22,7 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
 const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 
-/**
- * Matches only compressions. Storage also replays other values that an upload declared:
- * `aws-chunked`, `none`, a charset.
- */
+/** Ignores values that storage replays from an upload, such as `aws-chunked` or a charset. */
 const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
 
 /**
@@ -59,9 +56,9 @@ const nothingOrJson = /^\s*(?:$|[[{])/;
 const markdownHeading = /^ {0,3}#{1,6} +\S/m;
 
 /**
- * True for an HTML document, by the start of its body or by its type. The type alone doesn't count
- * for an empty body (Google's storage responds so to an upload), JSON, and Markdown with a heading:
- * storage may serve a report that begins with `<p align="center">` as HTML.
+ * True if the body begins as an HTML document, or its type is HTML. The type alone doesn't count
+ * for an empty body (Google's storage responds so to an upload), JSON, or Markdown with a heading.
+ * Storage may serve a report that begins with `<p align="center">` as HTML.
  */
 export function isPage(body: string, contentType = ''): boolean {
   if (beginsAsPage(body)) return true;
@@ -77,7 +74,7 @@ function beginsAsPage(body: string): boolean {
 }
 
 const maxLength = 500;
-/** This is less than `maxStartBytes`, so a body that was cut off there is cut off here, too. */
+/** A body cut off at `maxStartBytes` is longer, so half a secret at its end isn't read. */
 const maxReadLength = 16 * 1024;
 
 export function serviceMessage(body: string, secrets: readonly string[]): string | undefined {
@@ -99,10 +96,7 @@ export function excerptOf(value: unknown, secrets: readonly string[] = []): stri
   return startOf(typeof value === 'string' ? value : toJson(value), secrets).slice(0, maxLength);
 }
 
-/**
- * Redacts a JSON value from the service. Returns an excerpt if the value is too long or nested too
- * deeply, or isn't JSON any more after redaction.
- */
+/** Returns an excerpt if the value is too long or too deep, or isn't JSON after redaction. */
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
   if (json.length > maxReadLength) return excerptOf(value, secrets);
@@ -121,9 +115,7 @@ function toJson(value: unknown): string {
   }
 }
 
-/**
- * Returns the redacted start of a text on one line. Drops its end if half a secret may be there.
- */
+/** Returns a text's redacted start on one line. Drops its end if half a secret may be there. */
 function startOf(text: string, secrets: readonly string[]): string {
   const start = redact(text.slice(0, maxReadLength), secrets);
   // An encoded character takes up to nine characters.

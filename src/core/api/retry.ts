@@ -48,9 +48,7 @@ export function isTransient({ kind }: Pick<AssessmentError, 'kind'>): boolean {
 /** A longer wait is shortened to a day, because the wall clock may be wrong. */
 export const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
-/**
- * The result is in ms from `now`, at most a day. It is 0 if the header isn't a valid `Retry-After`.
- */
+/** Returns milliseconds from `now`, or 0 without a valid header. */
 export function parseRetryAfter(header: string | undefined, now: number): number {
   const text = header?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (parseHttpDate(text) ?? now) - now;

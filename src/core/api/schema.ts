@@ -26,7 +26,7 @@ export type UploadUrl = z.infer<typeof uploadUrlSchema>;
 export const fileRequestSchema = z.strictObject({ file_id: identifierSchema });
 export const fileResponseSchema = z.object({ file_id: z.string() });
 
-/** The webhook endpoints that are notified of the end of a run (docs/api.md, section 2.6). */
+/** docs/api.md, section 2.6. */
 export const notificationSchema = z.strictObject({
   webhook_endpoint_ids: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
 });
@@ -34,16 +34,13 @@ export const notificationSchema = z.strictObject({
 export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
-/**
- * Decisions depend on these words, so they are never redacted, even if a password is part of one.
- */
+/** Decisions depend on these words, so they are kept even if a password is part of one. */
 const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 
 /**
- * The response of describe (docs/api.md, sections 2.3 and 2.5). `output` and `artifacts` are absent
- * until EXITED. A part of them that can't be read becomes undefined. Unknown values are shortened
- * and redacted.
+ * The response of describe (docs/api.md, sections 2.3 and 2.5). A part of `output` or `artifacts`
+ * that can't be read becomes undefined. Unknown texts are shortened and redacted.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (word: string): string => (known.has(word) ? word : excerptOf(word, secrets()));

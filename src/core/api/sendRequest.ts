@@ -1,5 +1,4 @@
-// Default imports are needed: VS Code's proxy support patches these two objects, and a named import
-// would miss the patch.
+// VS Code's proxy support patches these two objects. Named imports would miss the patch.
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
@@ -23,8 +22,8 @@ interface OutgoingRequest {
   readonly signal: AbortSignal | undefined;
   /**
    * The longest time without a byte in either direction. Then the request fails with `timeout`, or
-   * with `unsent` before a connection. Without `totalMs`, a response that isn't a download must
-   * also end this long after its head.
+   * with `unsent` before the connection is ready. Without `totalMs`, a response that isn't a
+   * download must also end this long after its head.
    */
   readonly idleMs: number;
   /** Replaces `idleMs` between the end of a written body and the head of the response. */
@@ -55,7 +54,7 @@ class Exchange {
    * socket.
    */
   readonly #untilEnded: Promise<never>;
-  /** True once the request may leave: through a proxy's tunnel, and after the TLS handshake. */
+  /** True once the request may leave: after the proxy's tunnel and the TLS handshake, if any. */
   #isReady = false;
   #hasReply = false;
   #sending: Promise<void> | undefined;
@@ -125,7 +124,7 @@ class Exchange {
     else outgoing.end(body);
     const response = await Promise.race([replied, this.#untilEnded]);
     const { statusCode: status } = response;
-    // VS Code's agent passes on how a proxy refused the tunnel.
+    // VS Code's agent passes on a proxy's refusal of the tunnel.
     if (!this.#isReady) throw new AssessmentError('proxy', { origin: url.origin, status, isUnsent: true });
     this.#limitSilence(idleMs);
     const isDownload = method === 'GET' && status === 200;

@@ -141,7 +141,6 @@ export function defaultChoice(run: Run, features: readonly Feature[]): Choice {
   );
 }
 
-/** Throws `badFeatures` and `badPairs`. */
 export async function pairsToContinue(
   run: Run,
   folder: string,

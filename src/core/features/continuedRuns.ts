@@ -14,15 +14,11 @@ export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoCo
   });
 }
 
-/** A run that stopped at its credit limit can be continued (docs/api.md, section 2.7, rule 1). */
 export function hasHitCreditLimit(run: Run): boolean {
   return run.state === 'aborted' && run.exit.abort?.code === creditLimitReached;
 }
 
-/**
- * True if the run continues the assessment of another run, whose tested pairs it carries over
- * (docs/api.md, section 2.7, rule 4).
- */
+/** True if the run continues another run's assessment (docs/api.md, section 2.7, rule 4). */
 export function isContinued(run: Pick<Run, 'input'>): boolean {
   return continuedRunOf(run) !== undefined;
 }

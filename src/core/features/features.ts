@@ -41,7 +41,7 @@ export type ArtifactReader = string | URL | ((start: ArtifactStart) => unknown);
 const maxBytes = 16 * 1024 * 1024;
 const maxReadMs = 60_000;
 export const maxFeatures = 10_000;
-/** Characters of a feature's name (docs/api.md, section 8). Other texts are cut to this length. */
+/** The limit for names (docs/api.md, section 8). Other texts are cut to this length. */
 const maxNameLength = 5_000;
 
 /** Throws `badFeatures` with a `FeaturesFault`. */
@@ -51,10 +51,7 @@ export async function readFeatures(run: Run, folder: string, workerFile: string 
   return list;
 }
 
-/**
- * Accepts a list (docs/api.md, section 2.4), or an object with the list as `features`. Throws
- * `badFeatures` if there is no list, or if none of its entries can be read. An empty list is valid.
- */
+/** Accepts a list (docs/api.md, section 2.4), or an object with the list as `features`. */
 export function toFeatures(value: unknown): FeatureList {
   const entries: unknown = isObject(value) ? value['features'] : value;
   if (!Array.isArray(entries)) throw new AssessmentError('badFeatures', { subject: 'malformed' });

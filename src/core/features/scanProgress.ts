@@ -18,7 +18,6 @@ export interface ScanProgress {
   readonly tested: number;
   readonly notApplicable: number;
   readonly problem?: 'absent' | 'unreadable' | 'partlyUnreadable' | undefined;
-  /** A crawl without progress has tested no pair. */
   readonly stateOf: (featureName: string, perspective: Perspective) => PairState;
 }
 

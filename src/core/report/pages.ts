@@ -131,8 +131,7 @@ const attribute = / ([a-z-]+)="([^"]*)"/g;
 
 /**
  * Rebuilds serialized HTML with only the allowed attributes. Returns undefined if it has anything
- * but text and allowed elements. The webview has already sanitized the HTML, but the webview isn't
- * trusted.
+ * but text and allowed elements. The webview has sanitized the HTML, but isn't trusted.
  */
 export function toInertHtml(html: string): string | undefined {
   const parts: string[] = [];

@@ -49,10 +49,7 @@ const reportContent = z.strictObject({
     z.strictObject({
       /** Undefined if the text has its own headings. */
       heading: z.optional(text),
-      /**
-       * The text is untrusted. Parts are rendered separately, so that it cannot affect another
-       * part.
-       */
+      /** The text is untrusted. Rendered separately, it can't affect other parts. */
       markdown: text,
     }),
   ),
@@ -77,12 +74,8 @@ const reportContent = z.strictObject({
   changes: z.optional(
     z.strictObject({ label: text, counts: z.array(z.strictObject({ label: text, count })) }),
   ),
-  /** The newest run comes first. */
   trend: z.optional(trend),
-  /**
-   * `label` is unique. Texts contain it as a `path:line` or as a link. `openLocation` sends
-   * `index`.
-   */
+  /** Labels are unique, such as `src/app.ts:12`. Texts may contain them, also as links. */
   locations: z.array(z.strictObject({ index: count, label: text })),
   language: text,
 });
@@ -98,7 +91,6 @@ const showMessage = z.strictObject({
 const problemMessage = z.strictObject({
   type: z.literal('problem'),
   documentId: text,
-  /** The text is localized, and says what to do next. */
   text,
   actions: z.array(text),
 });
@@ -124,9 +116,7 @@ const webviewMessage = z.discriminatedUnion('type', [
 
 const webviewState = z.object({
   documentId: text,
-  /**
-   * This is the index of the first visible section, with `offsetPx` of its pixels above the screen.
-   */
+  /** The index of the first visible section. `offsetPx` of its pixels are above the screen. */
   section: z.optional(count),
   offsetPx: z.optional(z.number()),
 });

@@ -7,10 +7,7 @@ export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5
 const uriCharacter = "(?:[\\w.~!$&'()*+,;=-]|%[\\dA-Fa-f]{2})";
 const uriText = `(?:${uriCharacter}|[/?:@])*`;
 
-/**
- * A full URI (docs/api.md, section 2.6; RFC 3986). Stricter than the API: only http or https, and
- * no user information.
- */
+/** A URI (RFC 3986). Unlike the API, allows only http and https, and no user information. */
 const urlSchema = z.string().check(
   z.maxLength(5000, { abort: true }),
   z.regex(
@@ -80,7 +77,7 @@ function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject,
     credentials: z.optional(
       z
         .array(login)
-        // To require unique logins is stricter than the API: a saved password belongs to one login.
+        // Unlike the API, this requires unique logins: a saved password belongs to one login.
         .check(z.minLength(1), z.maxLength(100), z.refine(areLoginsUnique), z.meta({ uniqueItems: true })),
     ),
     additional_instructions: z.optional(instructionsSchema),
@@ -127,10 +124,7 @@ function toInputSchemas(toObject: ToObject) {
 export const strictSchemas = toInputSchemas(z.strictObject);
 const looseSchemas = toInputSchemas(looseObject);
 
-/**
- * The members of `input` that both blackbox requests have, with passwords (docs/api.md, section
- * 2.6).
- */
+/** Members of `input` in both blackbox requests, with passwords (docs/api.md, section 2.6). */
 export const requestInput = {
   target_urls: targetUrlsSchema,
   oos_urls: z.optional(oosUrlsSchema),
@@ -158,10 +152,7 @@ export const applicationInputSchema = looseObject({
 });
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
-/**
- * Returns the members that both blackbox workflows take: no limits, pairs, predecessor, or crawl
- * instructions.
- */
+/** Returns the members that both blackbox workflows take. */
 export function sharedInput({
   target_urls,
   oos_urls,
@@ -176,10 +167,7 @@ export function sharedInput({
   };
 }
 
-/**
- * The order of the URLs, repeated URLs, the letter case of hosts, and slashes at the end of paths
- * don't matter.
- */
+/** Ignores order and repetition of URLs, letter case of hosts, and slashes at the end of paths. */
 export function applicationSubject({ target_urls }: Pick<ApplicationInput, 'target_urls'>): string {
   const targets = target_urls.map((url) => {
     const { origin, pathname, search, hash } = new URL(url);

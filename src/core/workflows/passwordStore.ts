@@ -38,15 +38,12 @@ const indexEntrySchema = z.object({
     crawlInstructions: textsSchema,
     preferences: textsSchema,
   }),
-  /**
-   * The latest approval of each workflow and target file, the latest of all first. The same request
-   * can come from several files.
-   */
+  /** The latest approval of each workflow and target file. The newest approval comes first. */
   uses: z.array(
     z.object({
       workflow: z.string(),
       targetFile: z.optional(z.string()),
-      /** The time is in milliseconds since 1970. */
+      /** Milliseconds since 1970. */
       at: z.number(),
     }),
   ),
@@ -56,10 +53,7 @@ type IndexEntry = z.infer<typeof indexEntrySchema>;
 
 export type SavedLogin = IndexEntry & { readonly key: string };
 
-/**
- * Passwords that a user has entered for a start, by `PasswordStore.keysOf`. They are saved with the
- * start.
- */
+/** Passwords that a user has entered for a start, by `PasswordStore.keysOf`. */
 export type EnteredPasswords = Map<string, string>;
 
 /**
@@ -75,9 +69,9 @@ const prefix = 'password:';
 const valuePrefix = '=';
 
 /**
- * Saves passwords of applications under test in the secret storage. A password belongs to one
- * request to one organization of a service. If targets, exclusions, instructions, or preferences
- * change, the password isn't found. An index without passwords lists the logins.
+ * Saves passwords of applications under test. A password belongs to one login of one request to one
+ * organization of a service. If targets, exclusions, instructions, or preferences change, the
+ * password isn't found. An index without passwords lists the logins.
  */
 export class PasswordStore {
   readonly #secrets: SecretStore;
@@ -88,24 +82,17 @@ export class PasswordStore {
     this.#index = index;
   }
 
-  /**
-   * Returns passwords in the order of the request's credentials. A password that isn't saved is
-   * undefined.
-   */
+  /** Passwords are in the order of the request's credentials, and undefined if not saved. */
   async get(request: SentInput): Promise<(string | undefined)[]> {
     const { keyOf } = toIndexEntry(request);
     return Promise.all(loginsOf(request).map(async (login) => this.#read(keyOf(login))));
   }
 
-  /** The client redacts these passwords in texts of the service. */
   async saved(request: SentInput): Promise<readonly string[]> {
     return (await this.get(request)).filter((password) => password !== undefined);
   }
 
-  /**
-   * Returns passwords in the order of the request's credentials. Throws `noPassword` if any of them
-   * isn't saved.
-   */
+  /** Throws `noPassword` if the password of any login isn't saved. */
   async require(request: SentInput): Promise<readonly string[]> {
     const passwords = await this.saved(request);
     if (passwords.length < loginsOf(request).length) throw new AssessmentError('noPassword');
@@ -122,10 +109,7 @@ export class PasswordStore {
     await this.#secrets.store(toIndexEntry(request).keyOf(login), valuePrefix + password);
   }
 
-  /**
-   * Records that a user sends passwords with this request, and saves the entered ones. Later
-   * requests from the same target file are compared with it.
-   */
+  /** Records that a user sends passwords with this request, and saves the entered ones. */
   async approve(request: PasswordRequest, entered: ReadonlyMap<string, string> = new Map()): Promise<void> {
     const logins = loginsOf(request);
     const keys = this.keysOf(request);
@@ -160,10 +144,7 @@ export class PasswordStore {
     return found.filter((_, at) => passwords[at] !== undefined).sort((a, b) => latestUse(b) - latestUse(a));
   }
 
-  /**
-   * Finds the login's password from a request with other parts, of the same target file and, if
-   * possible, the same workflow.
-   */
+  /** Looks at requests with other parts. Prefers the same workflow, then the latest use. */
   async findEarlier(request: PasswordRequest, { id, role }: Login): Promise<EarlierPassword | undefined> {
     const { keyOf, entry } = toIndexEntry(request);
     const key = keyOf({ id, role });
@@ -197,7 +178,7 @@ export class PasswordStore {
     await this.#index.update(key, undefined);
   }
 
-  /** Undefined if there is no readable entry. The next start with the login writes a new entry. */
+  /** Undefined if there is no readable entry. */
   #entryOf(key: string): IndexEntry | undefined {
     return indexEntrySchema.safeParse(this.#index.get(key)).data;
   }
@@ -211,10 +192,7 @@ export function loginsOf(request: SentInput | undefined): readonly Login[] {
   return request?.input?.authentication?.credentials ?? [];
 }
 
-/**
- * Returns the index entry of a request's logins, and their keys. The parts, up to megabytes of
- * text, are hashed once.
- */
+/** The parts, up to megabytes of text, are hashed only once for all logins. */
 function toIndexEntry({ baseUrl, organizationId, input }: SentInput): {
   readonly entry: Pick<SavedLogin, 'origin' | 'organizationId' | 'parts'>;
   readonly keyOf: (login: Login) => string;

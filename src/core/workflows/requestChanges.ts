@@ -1,16 +1,13 @@
 import { exactLine } from '../visibleText.ts';
 import type { ApplicationInput } from './blackboxInput.ts';
 
-/**
- * The parts of an input that a saved password depends on. Logins, limits, pairs, and the
- * predecessor aren't parts.
- */
+/** The parts of an input that a saved password depends on, besides its login. */
 export type InputPart = 'targets' | 'exclusions' | 'loginInstructions' | 'crawlInstructions' | 'preferences';
 
 /** Texts are sorted, so that the input's order doesn't matter. */
 export type InputParts = Readonly<Record<InputPart, readonly string[]>>;
 
-/** The parts whose changes a user reads. The confirmation shows credit limits separately. */
+/** The parts whose changes a user reads. Credit limits are shown separately. */
 export type SentPart = InputPart | 'logins' | 'language' | 'webhooks';
 
 export interface PartChange<Part extends SentPart = SentPart> {
@@ -49,10 +46,7 @@ export function sentPartsOf(request: {
   };
 }
 
-/**
- * Returns only parts that differ. Instructions for a crawl count only if `isCrawl`, since only a
- * crawl sends them.
- */
+/** Instructions for a crawl count only if `isCrawl`, since only a crawl sends them. */
 export function changesBetween<Part extends SentPart>(
   before: Readonly<Record<Part, readonly string[]>>,
   after: Readonly<Record<Part, readonly string[]>>,
@@ -81,7 +75,7 @@ export interface ChangedLine {
   readonly length: number;
 }
 
-/** Returns one line for each text. `isLong` means that a dialog has no room for them. */
+/** `isLong` means that a dialog has no room for the lines. */
 export function changedLines({ added, removed }: Pick<PartChange, 'added' | 'removed'>): {
   readonly lines: readonly ChangedLine[];
   readonly isLong: boolean;

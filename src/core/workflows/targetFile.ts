@@ -83,7 +83,7 @@ export interface TargetProblem {
     | 'atMost';
   readonly offset: number;
   readonly length: number;
-  /** Names the missing, unknown, or repeated member, the expected type, or the allowed values. */
+  /** A member's name, the expected type, or the allowed values. */
   readonly subject?: string;
   readonly bound?: number;
   readonly counted?: 'items' | 'characters' | 'credits';
@@ -104,8 +104,8 @@ const maxDepth = 100;
 const maxProblems = 100;
 
 /**
- * Accepts only strict JSON. Problems are in the order of the text. The last one may tell where
- * checking stopped.
+ * Accepts only strict JSON. Problems are in the order of the text. The last problem may be
+ * `unchecked`, where checking stopped.
  */
 export function readTargetFile(
   source: string,
@@ -145,10 +145,7 @@ function toTree(text: string): {
   return { root, error, end };
 }
 
-/**
- * Finds where the text ends or first exceeds the limits. In the second case, `closing` has the
- * brackets that complete the text before that point.
- */
+/** Finds the end, or where a limit is exceeded: then `closing` has the missing brackets. */
 function endOfReading(text: string): { readonly end: number; readonly closing: string } {
   const closing: string[] = [];
   let [outside, isInString] = [0, false];
@@ -232,18 +229,12 @@ export function toInput(
   return { ...sharedInput(file), ...(workflow === 'blackbox-crawl' ? file.crawl : file.assessment) };
 }
 
-/**
- * True for a password that may be moved to the secret storage. Users write digits without quotes,
- * too.
- */
+/** True for a password that may be moved. Users write digits without quotes, too. */
 function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
-/**
- * Removes passwords from a text. The keys of `passwords` are positions of logins. A text over the
- * limits is returned unchanged.
- */
+/** The keys of `passwords` are indexes of logins. A text over the limits is returned unchanged. */
 export function takePasswords(text: string): {
   readonly text: string;
   readonly passwords: ReadonlyMap<number, string>;
@@ -260,7 +251,7 @@ export function takePasswords(text: string): {
         isFirstLeft = false;
         return [];
       }
-      // A number counts as written: 0123 and 1e3 are passwords, too.
+      // A number counts as written, such as 1e3.
       const literal = text.slice(value.offset, endOf(value));
       passwords.set(index, value.type === 'string' ? String(value.value) : literal);
       // The member is removed with the comma before it or, if no member is left before it, after

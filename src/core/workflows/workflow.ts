@@ -47,10 +47,7 @@ export interface Workflow {
 /** The abort code for the scan credit limit (docs/api.md, section 2.5). */
 export const creditLimitReached = 'credit_limit_reached';
 
-/**
- * The body of a blackbox request: the journal's input with language and passwords (docs/api.md,
- * section 2.6).
- */
+/** The body of a blackbox request (docs/api.md, section 2.6). */
 export function toApplicationRequest(run: RunRequest, passwords: readonly string[]): unknown {
   const { authentication, ...input } = run.input ?? {};
   const credentials = authentication?.credentials?.map((credential, index) => ({
