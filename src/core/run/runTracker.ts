@@ -130,8 +130,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * All windows give a run the same ID, so only the first one creates it. The ID is new if a listed
-   * run has it already: for example, one that ended without an exit.
+   * All windows give a tracked run the same ID, so only the first one creates it. The ID is new if
+   * a listed run has it already: for example, one that ended without an exit.
    */
   #idFor({ baseUrl, organizationId, runId }: RunNote): string {
     const id = hash('sha256', JSON.stringify([baseUrl, organizationId, runId]), 'hex').slice(0, 32);

@@ -32,10 +32,7 @@ interface RunsDeps {
   readonly parseWorkerFile: string;
 }
 
-/**
- * The view shows folders, their runs, and lines about a run. Rows hold no state. A row's
- * `contextValue` tells what its menu offers.
- */
+/** The view shows folders, their runs, and lines about a run. Rows hold no state. */
 export function showRuns(lazy: LazyView<RunsNode>, deps: RunsDeps): vscode.Disposable {
   const { runs, findings, tracker } = deps;
   const changes = new vscode.EventEmitter<undefined>();

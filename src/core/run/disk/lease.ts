@@ -53,9 +53,9 @@ const releasedMs = Date.UTC(2000, 0, 1);
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Returns undefined while another call holds or takes the lease, and if the folder above is gone.
- * The file with the highest number counts. A takeover creates the next file exclusively; the former
- * holder then finds its file gone or not the newest. The last file stays after a release, so
+ * Returns undefined if the lease is held or another window takes it, and if the folder above is
+ * gone. The file with the highest number counts. A takeover creates the next file exclusively; the
+ * former holder then finds its file gone or not the newest. The last file stays after a release, so
  * numbers only grow and no window mistakes another's file for its own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
@@ -112,7 +112,7 @@ function holdLease(file: string, number: number, { clock, log }: LeaseDeps): Lea
       );
     }
   };
-  keepRenewing().catch(() => undefined); // release() ends its sleep
+  keepRenewing().catch(() => undefined); // release() aborts the sleep.
   return {
     lost: lost.signal,
     renew: () => (renewing = renew()),

@@ -45,8 +45,8 @@ export class RunStore {
   }
 
   /**
-   * Fires with all runs that a read or write changed or removed. The list is empty if only unread
-   * runs or `problem` changed.
+   * Fires with all runs that have changed or were removed. The list is empty if only unread runs or
+   * `problem` changed.
    */
   readonly onDidChange: Event<readonly Run[]>;
 
@@ -96,7 +96,7 @@ export class RunStore {
   /** Sets damaged journals aside. */
   async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
-    // If no window can write, nothing changes after the first read.
+    // While the folder can't be written, nothing in it changes.
     if (this.#problem !== undefined && this.all().length > 0) return;
     const ids = new Set([...(await this.#folders()), ...this.#rows.keys()]);
     for (const run of this.all()) if (!isOpen(run)) ids.delete(run.id);

@@ -160,12 +160,12 @@ function isCheck(step: Step): boolean {
   return step === 'poll' || step === 'download';
 }
 
-/** `jitter` is 0 to 1. */
+/** `jitter` is between 0 and 1. */
 export function pollInterval(ageMs: number, jitter: number): number {
   return Math.max(Math.min(ageMs * 0.05, maxPollMs) * (1 - maxJitter * jitter), minPollMs);
 }
 
-/** Full jitter from 1 s up to a ceiling that doubles with each failure. `jitter` is 0 to 1. */
+/** Full jitter (0 to 1) from 1 s up to a ceiling that doubles with each failure. */
 export function backoff(failures: number, jitter: number): number {
   const ceiling = Math.min(maxBackoffMs, minPollMs * 2 ** Math.min(failures, 10));
   return 1_000 + jitter * (ceiling - 1_000);

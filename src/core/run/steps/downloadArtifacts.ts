@@ -126,7 +126,6 @@ async function downloadArtifact(
 
 type RunWithExit = RunWithResults | RunIn<'collecting'>;
 
-/** docs/api.md, section 2.4, lists the roles. */
 function fileOf({ workflow, exit }: RunWithExit, name: string): string {
   const role = roleOf(artifactIn(exit, name));
   const knownFile = new Map(Object.entries(workflows[workflow].artifacts)).get(role);

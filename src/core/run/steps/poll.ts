@@ -24,7 +24,7 @@ export function toStepFailed(error: AssessmentError, at: number): EventOf<'stepF
   return { type: 'stepFailed', failure: toFailure(error), retryAt, at };
 }
 
-/** No workflow has more than four (docs/api.md, section 2.4). */
+/** No workflow has more than four artifacts (docs/api.md, section 2.4). */
 const maxArtifacts = 50;
 
 /** docs/api.md, sections 2.3 to 2.5, describe the response. */
