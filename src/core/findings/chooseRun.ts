@@ -32,8 +32,8 @@ export function isOfService(run: Run): boolean {
 }
 
 /**
- * A run of one pair says nothing about other pairs. A continuation includes the findings of its
- * predecessor, so it is a run of one pair only if the predecessor was one, too.
+ * A continuation includes its predecessor's findings, so it tests one pair only if the predecessor
+ * did, too.
  */
 export function testsOnePair(run: Run): boolean {
   return run.input?.pairs?.length === 1 && (!isContinued(run) || run.continuesOnePair === true);
@@ -64,8 +64,8 @@ export class FolderChoices {
   }
 
   /**
-   * Keys are `folderSubjectKey`s. A folder without an entry is not open, and no run was chosen for
-   * it: it shows the findings of every shown run.
+   * Keys are `folderSubjectKey`s. A folder that isn't open has an entry only if a run was chosen for
+   * it.
    */
   runsToShow(
     all: readonly Run[],
@@ -123,10 +123,7 @@ export function canShareNames(one: Run, other: Run): boolean {
   return one.state === 'imported' || other.state === 'imported' || isOfSameAccount;
 }
 
-/**
- * Returns runs with findings that have the subject, the account, and a folder of this run. If
- * several records are of one run, only the first is returned.
- */
+/** If several records are of one run, only the first is returned. */
 export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const folders = new Set(run.targets.map(({ folder }) => pathKey(folder)));
   const related = runs.filter(
@@ -141,8 +138,8 @@ export function relatedRuns(runs: readonly Run[], run: Run): readonly Run[] {
 }
 
 /**
- * Other records of this run don't count. Only runs of the same folders come before an import of
- * unknown origin.
+ * Other records of this run don't count. For an import of unknown origin, only runs of the same
+ * folders count.
  */
 export function earlierRuns(runs: readonly Run[], run: Run): readonly Run[] {
   const isSame = (other: Run): boolean => runIdOf(other) !== undefined && runIdOf(other) === runIdOf(run);
@@ -157,12 +154,12 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
   return runs.filter((other) => isBefore(other, run) && isOfSameFolders(run, other));
 }
 
-/** Polls of a run are more frequent than this while they succeed. */
+/** Regular polls are more frequent than this. */
 const maxUnseenMs = 30 * 60_000;
 
 /**
- * Returns milliseconds. A run counts only if it succeeded, is of the same kind, was started here,
- * and was polled shortly before its end was seen.
+ * Returns milliseconds. Only runs of the same kind count that were started here, succeeded, and
+ * were polled shortly before their end was seen.
  */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
   return runsBefore(runs, run).flatMap((other) => {
@@ -189,7 +186,6 @@ function foldersKeyOf(run: Run): string {
   return JSON.stringify([subjectOf(run), ...folders]);
 }
 
-/** True means that both runs are one assessment (docs/api.md, section 2.7). */
 export function continuesRun(run: Run, other: Run): boolean {
   return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
 }

@@ -18,7 +18,7 @@ export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
-/** A longer text isn't a path. The unit is UTF-16 code units. */
+/** A text of more UTF-16 units isn't a path. */
 export const MAX_PATH = 4_096;
 
 export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
@@ -30,7 +30,7 @@ export type LocationRole = (typeof LOCATION_ROLES)[number];
  * corrected where possible: to the uploaded text or, if the upload is unknown, to the local file.
  */
 export interface Location {
-  /** This untrusted path has no line suffix. Only `location/resolver` turns it into a file. */
+  /** The path is untrusted and has no line suffix. */
   readonly path: string;
   readonly startLine?: number | undefined;
   /** It is never before `startLine`. */
@@ -47,8 +47,8 @@ export interface Location {
 }
 
 /**
- * The values are member names in exports. `details` is a second description. `other` has the fields
- * that no other part of the finding shows.
+ * The values are names in `toPlainFinding`. `details` is a further description. `other` has the
+ * fields that no other part of the finding shows.
  */
 const blockNames = {
   details: 'details',
@@ -70,50 +70,43 @@ export interface Block {
   readonly text: string;
 }
 
-/**
- * The score is from 0.1 to 10. The vector is a single line with visible control and bidi
- * characters.
- */
+/** The score is from 0.1 to 10. The vector is a line with invisible characters escaped. */
 export interface Cvss {
   readonly score?: number | undefined;
   readonly vector?: string | undefined;
 }
 
 /**
- * Lists, Problems, filters, and decisions need only this. `summary`, `toolDecision`, and the texts
- * of `locations` are untrusted and not escaped. Other texts are single lines with visible control
- * and bidi characters.
+ * `summary`, `toolDecision`, and the texts of `locations` are untrusted and not escaped. Other texts
+ * are single lines with invisible characters escaped.
  */
 export interface Finding {
   /** The position among the findings of the file starts at 0. */
   readonly index: number;
-  /**
-   * This is the ID in the file, else `#` and the position counted from 1. It need not be unique.
-   */
+  /** This is the ID in the file, which may not be unique, or `#` and the 1-based position. */
   readonly id: string;
   readonly title: string;
   readonly rule?: string | undefined;
   readonly severity: Severity;
-  /** This is the rating as written, if it differs from `severity`. */
+  /** This is the rating as written, if it differs from `severity` by more than letter case. */
   readonly severityText?: string | undefined;
   readonly summary: string;
   /** The main location is first. */
   readonly locations: readonly Location[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
-  /** A `url`, a `feature`, or a `perspective` is present, too. */
+  /** It is present only beside a `url`, `feature`, or `perspective`. */
   readonly method?: string | undefined;
   /** The URL is untrusted and may be relative. */
   readonly url?: string | undefined;
   readonly feature?: string | undefined;
   /** The service defines the words (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
-  /** The tool suppressed the finding. That counts until a user decides. */
+  /** The tool's suppression of the finding counts until a user decides. */
   readonly toolDecision?: TriageDecision | undefined;
   /**
-   * `clipped` means that texts or locations were cut, by the parser or to limit the size of
-   * `result.json`. `unreadable` means that the item isn't an object, so `ReportedFinding.raw` has
-   * its content.
+   * `clipped` means that the parser or `writeResult` cut texts or locations. `unreadable` means that
+   * the item isn't an object.
    */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }
@@ -124,10 +117,7 @@ export interface Details {
   readonly recommendation: string;
   readonly blocks: readonly Block[];
   readonly confidence?: string | undefined;
-  /**
-   * There are at most 500 locations, as reported and with quotes. The first of these are the
-   * finding's, in the same order.
-   */
+  /** The finding's locations come first, in the same order. */
   readonly locations: readonly Location[];
 }
 
@@ -160,10 +150,7 @@ export function detailsFrom({ summary, locations }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], locations };
 }
 
-/**
- * 10,000 summaries of this length take one to four of the 16 megabytes that a result may have. The
- * unit is UTF-16 code units.
- */
+/** 10,000 summaries of this many UTF-16 units take one to four of a result's 16 megabytes. */
 export const maxSummary = 120;
 
 export function summaryOf(description: string): string {

@@ -60,10 +60,9 @@ interface Chosen {
 }
 
 /**
- * Holds the findings that the editor shows: for each open folder and subject, those of one run.
- * `#views` has a `RunView` of each of these runs, and is replaced when more is known. Steps of one
- * run are sequential; runs don’t wait for each other. A load reads what has changed, and retries
- * what is unread or unknown.
+ * Holds the findings that the editor shows: for each folder and subject, those of at most one run.
+ * Steps of one run are sequential; runs don't wait for each other. A load reads what has changed,
+ * and retries what is unread or unknown.
  */
 export class FindingStore implements Disposable {
   readonly #deps: Deps;
@@ -72,9 +71,7 @@ export class FindingStore implements Disposable {
   readonly #source: ShowSource;
   readonly #choices = new FolderChoices();
   #chosen: Chosen = { runIds: new Map() };
-  /**
-   * The keys are run IDs. A run that is neither shown nor compared is here if it cannot be read.
-   */
+  /** The keys are run IDs. A run that cannot be read stays, even if it isn't shown or compared. */
   #views: ReadonlyMap<string, RunView> = new Map();
   #comparison: RunView | undefined;
   #shown: readonly ShownRun[] = [];
@@ -236,9 +233,7 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ absent = [] }) => absent);
   }
 
-  /**
-   * Findings are found by name, because their indexes may change when the run is downloaded again.
-   */
+  /** Indexes may change when the run is downloaded again, but names stay. */
   find(runId: string, name: string): ShownFinding | undefined {
     this.#byName ??= Map.groupBy([...this.all(), ...this.absent()], (each) => each.name);
     return this.#byName.get(name)?.find(({ run }) => run.id === runId);
@@ -248,10 +243,7 @@ export class FindingStore implements Disposable {
     return this.#views.get(runId)?.failure;
   }
 
-  /**
-   * Returns undefined if the counts are unknown. The head of a result that isn't shown is read
-   * once.
-   */
+  /** The head of a result that isn't shown is read once. */
   async countsOf(run: Run): Promise<FindingCounts | undefined> {
     if (!hasFindings(run) || this.failureOf(run.id) !== undefined) return undefined;
     const head =
@@ -274,9 +266,6 @@ export class FindingStore implements Disposable {
     return withDetails(findings, this.#deps);
   }
 
-  /**
-   * Returns undefined if the item is too long or nested too deeply, or if its file was replaced.
-   */
   itemOf(found: Detailable): Promise<string | undefined> {
     return readItem(found, this.#deps);
   }
@@ -296,10 +285,7 @@ export class FindingStore implements Disposable {
     await this.load();
   }
 
-  /**
-   * Shows nothing until a run is chosen or, for a folder that is open here, a new run is shown by
-   * default.
-   */
+  /** Shows nothing until a run is chosen, or a new run is shown by default. */
   async clear(): Promise<void> {
     this.#loading.abort();
     this.#loading = new AbortController();

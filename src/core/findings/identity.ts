@@ -20,7 +20,6 @@ export interface FindingIdentity {
   readonly fingerprint: string;
 }
 
-/** The latest of at most `maxPossibleNames` names is first. */
 export interface Named extends FindingIdentity {
   readonly possibleNames: readonly string[];
 }
@@ -50,9 +49,9 @@ export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'possibleName
 }
 
 /**
- * Searches by name, then by findings file and index, then by fingerprint. A name also serves as a
- * findings file and index, since it is made of those of the first report. A fingerprint counts only
- * if it has one name in `findings`, and no second name in `asked`.
+ * Searches by name, then by findings file and index, then by fingerprint. A name also serves as the
+ * findings file and index of the first report. A fingerprint counts only if it has one name in
+ * `findings`, and no second name in `asked`.
  */
 export function createFinder<T extends FindingIdentity>(
   findings: readonly T[],
@@ -83,9 +82,8 @@ const scheme = '1';
 const maxSnippet = 10_000;
 
 /**
- * Hashes the kind, the path, and the quoted code. For a live finding without locations, hashes its
- * pair and its request's method and URL path. The hash depends only on the findings file and the
- * upload.
+ * Hashes the first kind, the path, and the quoted code. For a live finding without locations, hashes
+ * its pair and its request's method and URL path.
  */
 export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPath, 'path'>): string {
   const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);

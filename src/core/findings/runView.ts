@@ -38,8 +38,7 @@ import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
  * A `RunView` is an immutable value with everything that is known of a run. At first, it has the
  * run's result, with locations as uploaded and their folders unread. Each step returns a view with
  * what it found out, or the same view if nothing changed. Whatever could not be read stays unread
- * or unknown, and the same step retries it. Decisions are not part of a view: `view/show` looks
- * them up.
+ * or unknown, and the same step retries it. Decisions are not part of a view.
  */
 
 export interface RunView extends Located {
@@ -153,7 +152,7 @@ function locateHere(
   isEdited: (file: string) => boolean = () => true,
 ): Promise<Located> {
   const { runs, calls, mappings, log } = source;
-  /** If the worker fails, locations stay where they were. */
+  /** If the worker fails, known locations don't change. */
   const follow: Follow = (files, texts) =>
     followInWorker(files, texts, source).catch((error: unknown) => {
       log.warn(`Locations of findings cannot be followed: ${String(error)}`);
@@ -172,10 +171,7 @@ export async function locateUnread(view: RunView, source: ViewSource): Promise<R
   return isSameLocated(view, located) ? view : { ...view, ...located, owners: 'unknown' };
 }
 
-/**
- * Locates findings in changed files again, and searches new files for lost locations. Paths are
- * absolute.
- */
+/** Also looks in new files for locations that were not found. Paths are absolute. */
 export async function locateAgain(
   view: RunView,
   changed: ReadonlySet<string>,

@@ -13,7 +13,7 @@ import type { OwnersGap } from './location/owners.ts';
 /**
  * A location in a local file has the lines of the present text, if the code can be followed. A
  * changed line has no columns. `file` is absolute, `folder` is spelled as in the run's target, and
- * `path` is relative to it, with `/`.
+ * `path` is relative to `folder`, with `/`.
  */
 export interface ShownLocation {
   readonly file: string;
@@ -47,7 +47,6 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 
-/** If the editor shows the run, findings in folders that show another run are excluded. */
 export interface ShownRun {
   readonly run: Run;
   readonly shown: readonly ShownFinding[];
@@ -59,7 +58,7 @@ export interface ShownRun {
    */
   readonly absent?: readonly ShownFinding[] | undefined;
   readonly baseline?: Run | undefined;
-  /** It is present if not all findings of the baseline are known. */
+  /** If it is present, not all findings of the baseline are known. */
   readonly baselineCut?: Cut | undefined;
   readonly unreadRuns?: readonly Run[] | undefined;
   /** Counts absent findings of removed runs, and those beyond the limit. */

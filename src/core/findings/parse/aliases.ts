@@ -88,8 +88,8 @@ export interface LocationSource {
 }
 
 /**
- * Only an array under `file` is a list of files. An array under another name, such as `path`, may
- * list the keys of a JSON path.
+ * Of the names in `FILE`, only `file` may have a list of files. An array under `path`, for example,
+ * may list the keys of a JSON path.
  */
 export const FILE_LIST: LocationSource = { strings: 'files', paths: keyPaths('file') };
 
@@ -143,7 +143,6 @@ export const LOCATION_ROLE = keyPaths('role');
 
 export const TARGET_INDEX = keyPaths('target_index archive_index target');
 
-/** Bare numbers count here. */
 export const CWE = keyPaths(`
   cwe cwe_id cwe_ids cwes issue_cwe taxonomy.cwe properties.cwe extra.metadata.cwe rule.properties.cwe
 `);

@@ -21,9 +21,9 @@ interface Part {
  * Finds the findings in a parsed file by what they look like. Returns undefined for another shape.
  * The first of these counts:
  * 1. The root, if it is a finding with a line.
- * 2. The arrays and maps whose objects mostly look like findings, on the first level that has any.
- *    Nothing inside a finding is looked at. A list in which no item passes `isSure` may list files,
- *    and a lone object may be the head of a report. These count only if nothing else is found.
+ * 2. The arrays and maps whose items mostly look like findings, on the first level that has any. A
+ *    list in which no item passes `isSure` may list files, and the only object of a map may be the
+ *    head of a report: these count only if nothing else is found.
  * 3. An empty list, if an array is empty and no array has objects.
  * 4. The root, if it passes `isSure`.
  */
@@ -99,10 +99,6 @@ function areMost<T>(items: readonly T[], test: (item: T) => boolean): boolean {
   return items.filter(test).length * 2 > items.length;
 }
 
-/**
- * A map is an object that contains objects but no arrays, and is not a finding itself. An element
- * of an array is a map only if it contains just one object.
- */
 function isMap({ value, key }: Part): boolean {
   const members = Object.values(value);
   const objects = members.filter(isObject).length;
@@ -116,11 +112,7 @@ function isFinding(found: FoundList): boolean {
   return isSure(found) || (title !== '' && locations.some(({ path }) => !path.endsWith(title)));
 }
 
-/**
- * True if the item has a title, and also has a rating or a line or is about a live application. A
- * CWE counts as a rating if the title is neither the rule's ID nor the first line of the
- * description.
- */
+/** A CWE isn't enough if the title is just the rule's ID or the description's first line. */
 function isSure(found: FoundList): boolean {
   const { title, rule, description, severity, cwes } = found.finding;
   const isRated = severity !== 'unrated' || isLiveFinding(found.finding);

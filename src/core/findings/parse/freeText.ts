@@ -3,19 +3,19 @@ import { clip, codeBlock, codeSpan } from '../../visibleText.ts';
 import { isElision } from '../drift/lineText.ts';
 import { toLineRange } from './pathText.ts';
 
-/** Limits one field, in UTF-16 units. The finding's raw JSON has the whole text. */
+/** Limits one field, in UTF-16 units. */
 export const MAX_TEXT = 65_536;
 
 const maxDepth = 6;
 const maxParts = 2_000;
 
-/** Arrays become lines in this style. With `code`, the text becomes a code block. */
+/** Arrays become lists in this style. With `code`, the text becomes a code block. */
 export type TextStyle = 'bullets' | 'numbers' | 'code';
 
 /**
  * Returns the Markdown or text of `{text, markdown}`, lists for arrays, and `key: value` lines for
  * other objects. A boolean or null alone gives no text. A text longer than `MAX_TEXT` may be
- * incomplete, and the caller clips it.
+ * incomplete.
  */
 export function toFreeText(value: unknown, style: TextStyle = 'bullets'): string {
   if (typeof value === 'boolean') return '';

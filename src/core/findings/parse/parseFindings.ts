@@ -7,7 +7,7 @@ import { isPass, readFinding } from './readFinding.ts';
 import { itemsOfSarif } from './sarif.ts';
 
 /**
- * Reads a findings file, in a worker. `sarif` resolves the results of a SARIF log; in any other
+ * Reads a findings file. `sarif` resolves the results of a SARIF log; in any other
  * file, `findList` finds the findings by what they look like. `readFinding` reads an item; fields
  * that it doesn't use go to the block “Other fields”. `aliases` is the table of names; `rating`,
  * `readLocations`, and `freeText` read the values under them.
@@ -27,16 +27,13 @@ export interface ParsedFindings {
   readonly cut: Cut | undefined;
 }
 
-/** Only the `shown` most severe of `total` findings were read. They are in file order. */
+/** Only the `shown` most severe of `total` findings were kept. */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
 }
 
-/**
- * Items become findings, except passes (`isPass`) and, beyond `maxFindings`, the least severe
- * items. Throws `malformedFindings` if no list of findings can be read, and `findingsTooLarge`.
- */
+/** Throws `malformedFindings` if no list of findings can be read, and `findingsTooLarge`. */
 export function parseFindings(text: string): ParsedFindings {
   const root = readJson(withoutFence(text));
   const results = itemsOfSarif(root)?.map((item) => ({ raw: item.raw, finding: readFinding(item) }));

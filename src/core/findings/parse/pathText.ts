@@ -6,7 +6,7 @@ const maxLineText = 40;
 
 export type Lines = Pick<Location, 'startLine' | 'endLine' | 'startColumn' | 'endColumn'>;
 
-/** An end without a start is also the start. An end before the start is corrected. */
+/** An end line without a start line is also the start line. */
 export function ordered({ endLine, startLine = endLine, startColumn, endColumn }: Lines): Lines {
   if (startLine === undefined) return {};
   const last = Math.max(startLine, endLine ?? startLine);
@@ -58,7 +58,7 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Says which bare strings are paths; a web address never is. With `files`, any other string is.
+ * Says which bare strings are paths; a web address never is. With `files`, any other line is.
  * With `locations`, it must look like a path. With `flow`, it needs a line number, or folders and a
  * file: code (`cursor.execute`) or a tool's name is more likely.
  */

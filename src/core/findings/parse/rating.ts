@@ -45,7 +45,7 @@ export function readCvss(finding: Fields): Cvss | undefined {
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
 
-/** The first key with a CWE counts. Each number is there once, in file order. */
+/** Only the first key with a CWE counts. */
 export function readCwes(finding: Fields): readonly number[] {
   const read = (value: unknown, isBare: boolean): readonly number[] | undefined => {
     const numbers = cwesIn(value, isBare);
@@ -105,7 +105,7 @@ function toVector(value: unknown): string | undefined {
   return looksRight ? visibleLine(value) : undefined;
 }
 
-/** If `isBare`, numbers without `CWE-` count, since their context says what they are. */
+/** If `isBare`, numbers without `CWE-` count, too. */
 function cwesIn(value: unknown, isBare: boolean): readonly number[] {
   if (Array.isArray(value))
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));

@@ -24,10 +24,10 @@ const maxLiveLength = 5_000;
 
 export interface Item {
   readonly raw: unknown;
-  /** `raw` is joined with what it refers to elsewhere in the file. */
+  /** This is `raw`, joined with what it refers to elsewhere in the file. */
   readonly resolved?: JsonObject | undefined;
   readonly rule?: JsonObject | undefined;
-  /** Columns count code points (SARIF 2.1.0, 3.14.17). */
+  /** Columns count code points (SARIF 2.1.0, 3.14.27). */
   readonly inCodePoints?: boolean | undefined;
   /** This is the tool's reason to suppress the result, and may be empty. */
   readonly suppression?: string | undefined;
@@ -106,7 +106,7 @@ export function readFinding(item: Item): ReadFinding {
   };
 }
 
-/** The last block has what neither another block nor an earlier call used. */
+/** The last block has the fields that nothing else has used. */
 function readBlocks(fields: Fields, object: unknown): readonly Block[] {
   const texts = aliases.BLOCKS.flatMap(({ kind, paths, style }) =>
     textsAt(fields, paths, style).map((text) => ({ kind, text })),

@@ -9,7 +9,6 @@ import { maxFindingsBytes, type ParsedFindings, parseFindings } from './parseFin
 export const maxReadMs = 60_000;
 
 export interface FindingsFile extends ParsedFindings {
-  /** The first 16 hex digits of its SHA-256 identify the file. */
   readonly file: string;
 }
 
@@ -19,8 +18,8 @@ export async function findingsStampOf(run: Run, runFolder: string): Promise<stri
 }
 
 /**
- * Only a worker calls this, since it takes time and memory. Throws `findingsTooLarge`,
- * `malformedFindings`, `storage` for a run without findings, or the system's error.
+ * Takes time and memory. Throws `findingsTooLarge`, `malformedFindings`, `storage` for a run without
+ * findings, or the system's error.
  */
 export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
   const path = artifactPath(run, 'findings', runFolder);

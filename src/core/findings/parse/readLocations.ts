@@ -11,11 +11,10 @@ const maxLabelLength = 1_000;
 type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
- * Reads the locations of a finding, the main one first. Listed locations are usually the most
- * exact. The finding's own fields complete the only listed location, if they name no other file.
- * Otherwise, they are the main location, unless it is listed with a line. Locations that explain
- * the finding, such as steps of an attack, come last, and need a path of their own. A location may
- * occur twice, for example as the main location and as a step.
+ * Reads the locations of a finding, the main location first. The finding's own fields complete the
+ * only listed location, unless they name another file. Otherwise, they are the main location,
+ * unless one with a line is listed in their file. Locations that explain the finding, such as steps
+ * of an attack, come last, need a path of their own, and may repeat others.
  */
 export function readLocations(finding: Fields): readonly Location[] {
   const draft = readDraft(finding);

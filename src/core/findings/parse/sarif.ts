@@ -7,16 +7,13 @@ import type { Item } from './readFinding.ts';
 import { isWebAddress } from './pathText.ts';
 
 /**
- * Reads SARIF 2.1.0; comments name its sections. Objects of a log refer to each other: results to
- * rules and taxa, locations to artifacts and bases, messages to templates. Links refer to
- * locations, and steps to steps of the run. A result is copied with all of these resolved, so that
- * it is read like an item of any findings file. Texts that many results may share are cut before
- * they are joined.
+ * Reads SARIF 2.1.0; comments name its sections. A result refers to other objects of the log, such
+ * as its rule, artifacts, and messages. It is copied with these references resolved, and then read
+ * like an item of any findings file. Texts that many results may share are cut before they are
+ * joined.
  */
 
-/**
- * These are subjects of `malformedFindings`. The `detail` of `toolFailed` is the tool's message.
- */
+/** These are subjects of `malformedFindings`. With `toolFailed`, `detail` is the tool's message. */
 const SARIF_FAULTS = ['toolFailed', 'noResults', 'oldSarif'] as const;
 
 export type SarifFault = (typeof SARIF_FAULTS)[number];
@@ -89,8 +86,8 @@ function fault(subject: SarifFault, detail?: string): AssessmentError {
 }
 
 /**
- * Returns the tool's message about its failure, or undefined if it did not fail. If the log has a
- * list of results, only an error notification is a failure.
+ * Returns the tool's message, or undefined if the tool did not fail. If the log has a list of
+ * results, only an error notification is a failure.
  */
 function failureOf(parts: readonly unknown[], hasLooked: boolean): string | undefined {
   const invocations = parts.flatMap((part) => listAt(part, 'invocations'));
@@ -130,8 +127,8 @@ function toItem(result: JsonObject, references: References): Item {
 }
 
 /**
- * Returns the tool's reasons, or undefined if the result is not suppressed. All of its suppressions
- * must hold, and one that is under review or was rejected doesn't (3.35.3).
+ * Returns the tool's reasons. A result is not suppressed if one of its suppressions is under review
+ * or was rejected (3.35.3).
  */
 function suppressionOf(result: JsonObject): string | undefined {
   const suppressions = listAt(result, 'suppressions');
@@ -163,7 +160,6 @@ function createRuleFinder(run: JsonObject, toTaxon: (reference: unknown) => unkn
     const indexed = elementAt(components[component] ?? [], result['ruleIndex'] ?? reference['index']);
     const ids = withParents(result['ruleId'] ?? reference['id']);
     if (indexed !== undefined && (ids.length === 0 || ids.includes(String(indexed['id'])))) return indexed;
-    // The first of several rules with one ID counts.
     return byId.get(ids.find((id) => byId.has(id)))?.[0] ?? {};
   };
 }
@@ -174,10 +170,7 @@ function withParents(id: unknown): readonly string[] {
   return parts.slice(0, maxNesting).map((_, left) => parts.slice(0, parts.length - left).join('/'));
 }
 
-/**
- * Returns the level of the rule, which an invocation may override. It counts for a failure without
- * a level of its own (3.27.10).
- */
+/** An invocation may override the level of a rule (3.27.10). */
 function createLevelFinder(run: JsonObject, ruleOf: RuleFinder) {
   const overrides = listAt(run, 'invocations').map((invocation) => {
     const changes = listAt(invocation, 'ruleConfigurationOverrides');
@@ -233,9 +226,8 @@ function decoded(uri: string): string {
 
 /**
  * Returns the prefix of paths with this base: its URI after those of the bases around it (3.14.14).
- * The outermost base may be a folder on another machine: `/./` follows it, and `location/resolver`
- * first looks for the path below it. A base on the web is ignored, since it is a page of the
- * repository.
+ * The outermost base may be a folder on another machine, so `/./` follows it for
+ * `location/resolver`. A base on the web is ignored, since it is a page of the repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
@@ -281,9 +273,7 @@ function withSteps(flows: unknown, steps: readonly unknown[]): unknown {
   });
 }
 
-/**
- * Resolves a message (3.11) that has a reference or arguments. Any other message stays as it is.
- */
+/** Resolves the reference and arguments of a message (3.11). */
 function toMessage(message: unknown, templates: readonly JsonObject[]): unknown {
   const { id, text: own, arguments: values } = objectAt(message);
   const isReference = typeof id === 'string' && typeof own !== 'string';
