@@ -64,8 +64,7 @@ export class FolderChoices {
   }
 
   /**
-   * Keys are `folderSubjectKey`s. A folder that isn't open has an entry only if a run was chosen for
-   * it.
+   * Keys are `folderSubjectKey`s. A folder that isn't open has an entry only if its run was chosen.
    */
   runsToShow(
     all: readonly Run[],

@@ -77,8 +77,8 @@ export interface Cvss {
 }
 
 /**
- * `summary`, `toolDecision`, and the texts of `locations` are untrusted and not escaped. Other texts
- * are single lines with invisible characters escaped.
+ * `summary`, `toolDecision`, and the texts of `locations` are untrusted and not escaped. Other
+ * texts are single lines with invisible characters escaped.
  */
 export interface Finding {
   /** The position among the findings of the file starts at 0. */
@@ -105,8 +105,8 @@ export interface Finding {
   /** The tool's suppression of the finding counts until a user decides. */
   readonly toolDecision?: TriageDecision | undefined;
   /**
-   * `clipped` means that the parser or `writeResult` cut texts or locations. `unreadable` means that
-   * the item isn't an object.
+   * `clipped` means that the parser or `writeResult` cut texts or locations. `unreadable` means
+   * that the item isn't an object.
    */
   readonly shortfall?: 'clipped' | 'unreadable' | undefined;
 }

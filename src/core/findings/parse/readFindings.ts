@@ -18,8 +18,8 @@ export async function findingsStampOf(run: Run, runFolder: string): Promise<stri
 }
 
 /**
- * Takes time and memory. Throws `findingsTooLarge`, `malformedFindings`, `storage` for a run without
- * findings, or the system's error.
+ * Takes time and memory. Throws `findingsTooLarge`, `malformedFindings`, `storage` for a run
+ * without findings, or the system's error.
  */
 export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
   const path = artifactPath(run, 'findings', runFolder);
