@@ -82,8 +82,7 @@ type Handler = (...args: unknown[]) => unknown;
 
 /**
  * A handler finds out what its command is about: the clicked row, the selection, or what the user
- * picks. Then it calls a function of its topic's folder. `runCommand` shows its errors. Most
- * commands about findings are in `findings/findingCommands`.
+ * picks. `runCommand` shows its errors.
  */
 export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): ReadonlyMap<string, Handler> {
   const { accounts, findings, runs, log } = deps;
@@ -112,8 +111,8 @@ export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): 
     pickShownRun(deps, artifact, title);
 
   const handlers: Readonly<Record<string, Handler>> = {
-    // VS Code passes the focused row also to a command in a view's title. So a command such as
-    // `signIn` ignores its arguments, and the row of a run has a separate command.
+    // VS Code passes the focused row even to a command in a view's title, so `signIn` ignores its
+    // arguments, and the row of a run has a separate command.
     'whitebox.signIn': () => signIn(accounts),
     'whitebox.signInForRun': (node) =>
       signInForRun(accounts, clickedRun(node) ?? runs.all().find(needsToken)),
@@ -256,10 +255,7 @@ function needsTrust({ enablement }: { readonly enablement?: string }): boolean {
   return enablement?.includes('isWorkspaceTrusted') ?? false;
 }
 
-/**
- * Throws `restricted` in Restricted Mode, because keys, links and tasks run commands that menus
- * disable.
- */
+/** Keys, links and tasks can run commands that menus disable. */
 function trusted(handler: Handler): Handler {
   return (...args) => {
     if (!vscode.workspace.isTrusted) throw new AssessmentError('restricted');

@@ -135,10 +135,7 @@ export function shortfallLabel(shortfall: NonNullable<Finding['shortfall']>): st
     : t('only a small part, because VS Code doesn’t know its format. “Show Raw JSON” shows all of it.');
 }
 
-/**
- * Only the locations in `finding.locations` are looked up. Locations that are only in the details
- * have no state.
- */
+/** A location that is only in the details isn't looked up, so it has no state. */
 export function locationStateLabel(location: Location, shown: ShownFinding): string | undefined {
   const here = localLocationOf(location, shown);
   if (here !== undefined) return driftLabel(here);

@@ -11,7 +11,6 @@ export interface Folder {
   readonly name: string;
 }
 
-/** Without `chosen`, returns the only workspace folder, or those that the user picks. */
 export async function pickFolders(
   chosen: readonly Folder[] | undefined,
   title: string,
@@ -39,7 +38,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/** Throws `folderNotOpen`: upload choices are stored with the workspace that has the folder. */
+/** Throws `folderNotOpen`, because a folder's upload choices are stored with its workspace. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
@@ -53,7 +52,6 @@ export function isInside(file: vscode.Uri, folder: vscode.Uri): boolean {
   return file.scheme === folder.scheme && pathInside(folder.fsPath, file.fsPath) !== undefined;
 }
 
-/** `folder` is an absolute path. */
 export function isOpenHere(folder: string): boolean {
   const open = vscode.workspace.workspaceFolders ?? [];
   return open.some(({ uri }) => isInside(vscode.Uri.file(folder), uri));
@@ -63,10 +61,7 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
   return targets.some(({ folder }) => isOpenHere(folder));
 }
 
-/**
- * These types declare what this extension uses of the API of VS Code's git extension (`vscode.git`,
- * version 1).
- */
+/** These types declare what this extension uses of the API of VS Code's git extension. */
 export interface GitRepository {
   readonly rootUri: vscode.Uri;
   readonly state: {
@@ -137,10 +132,7 @@ export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/**
- * Returns undefined if the git extension isn't loaded, as in Restricted Mode, or isn't enabled.
- * Throws `noAnswer`.
- */
+/** In Restricted Mode, VS Code doesn't load its git extension. Throws `noAnswer`. */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));
@@ -177,7 +169,6 @@ export async function whenRead(
   }
 }
 
-/** Returns undefined also if VS Code's git extension isn't available or doesn't answer in time. */
 export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
   try {
     return (await gitApi())?.getRepository(folder) ?? undefined;
@@ -187,10 +178,7 @@ export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | 
   }
 }
 
-/**
- * `origin` comes first. User names and passwords are removed from URLs, but `git@host:path`, which
- * isn't a URL, is returned unchanged.
- */
+/** `origin` comes first. URLs lose user names and passwords, but `git@host:path` isn't a URL. */
 export async function remotesOf(folder: string): Promise<readonly string[]> {
   const remotes = (await repositoryOf(vscode.Uri.file(folder)))?.state.remotes ?? [];
   const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];

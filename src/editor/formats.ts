@@ -15,7 +15,6 @@ export function countFindings(count: number): string {
   return count === 1 ? t('1 finding') : t('{0} findings', formatNumber(count));
 }
 
-/** Returns "7 findings", or "10,000 of 60,000 findings" if not all are shown. */
 export function countShown(shown: number, cut: Cut | undefined): string {
   return cut === undefined
     ? countFindings(shown)
@@ -30,7 +29,6 @@ export function countFiles(count: number): string {
   return count === 1 ? t('1 file') : t('{0} files', formatNumber(count));
 }
 
-/** Returns "239 files; excluded by your choice: 2". */
 export function describeCoverage(coverage: Coverage): string {
   const { choice = 0, secret = 0, ignoredButTracked: tracked = 0 } = coverage.excluded;
   const all = excludedIn(coverage);
@@ -51,7 +49,6 @@ export function describeCoverage(coverage: Coverage): string {
   return text;
 }
 
-/** Returns "3h 12m", "2d 4h", or "0m". */
 export function formatDuration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 60) return t('{0}m', minutes);

@@ -23,7 +23,6 @@ export function withProgress<T>(
 
 const maxSilentMs = 500;
 
-/** Throws an `AbortError` if the user cancels. */
 export async function withLateProgress<T>(
   title: string,
   work: (signal: AbortSignal) => Promise<T>,
@@ -42,7 +41,6 @@ export function withViewProgress<T>(work: () => Promise<T>): Thenable<T> {
   return vscode.window.withProgress({ location: { viewId: 'whitebox.runs' } }, work);
 }
 
-/** Reports to `onStep` at each full percent. */
 export function byteSteps(
   onStep: (message: string) => void,
   text: (done: string, total: string) => string,

@@ -10,7 +10,6 @@ export interface Destination {
   readonly organizationId: string;
 }
 
-/** Returns undefined while a setting is empty. The base URL is normalized. */
 export function readDestination(): Destination | undefined {
   const { baseUrl, organizationId } = readRawDestination();
   return baseUrl === '' || organizationId === ''
@@ -78,7 +77,7 @@ export function hasTokenCommand(): boolean {
   return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
 }
 
-/** Throws `tokenCommand` if the setting isn't a list of strings. Runs wait for its correction. */
+/** Throws `tokenCommand` if the setting isn't a list of strings. */
 export function readTokenCommand(): readonly string[] {
   const command = z.array(z.string()).safeParse(userValue('tokenCommand'));
   if (command.success) return command.data;
@@ -100,7 +99,7 @@ export function readTriageStorage(folder: vscode.Uri): 'workspace' | 'shared' {
   return vscode.workspace.getConfiguration('whitebox', folder).get('triage.storage', 'workspace');
 }
 
-/** An invalid value means the manifest's default; the next start of an assessment reports it. */
+/** An invalid value means the manifest's default. */
 export function readRetainLocalDays(): number {
   const { data } = atLeastOneSchema.safeParse(userValue('runs.retainLocalDays'));
   return data ?? atLeastOneSchema.parse(inspected('runs.retainLocalDays')?.defaultValue);

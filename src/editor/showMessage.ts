@@ -16,7 +16,6 @@ type Show = <T extends string | vscode.MessageItem>(
 const window: Readonly<Record<'showInformationMessage' | 'showWarningMessage' | 'showErrorMessage', Show>> =
   vscode.window;
 
-/** Shows plain text on one line. Runs the pressed action, and resolves to the pressed button. */
 export const showInformation: Show = (text, ...buttons) =>
   runPressed(window.showInformationMessage(plainLine(text), ...buttons));
 

@@ -5,20 +5,14 @@ import type { ReportStrings } from '../../src/core/report/protocol.ts';
 import type { Clean } from './render.ts';
 
 const copiedShownMs = 2_000;
-/**
- * Longer code, and code with longer lines, is not coloured, because a grammar's time is not
- * bounded.
- */
+/** Longer code, or code with longer lines, isn't coloured: a grammar's time is not bounded. */
 const maxChars = 10_000;
 const maxLineChars = 500;
 
 hljs.registerLanguage('dockerfile', dockerfile);
 hljs.registerLanguage('http', http);
 
-/**
- * Colours code blocks, and gives code blocks and tables that scroll sideways a tab stop. Observes
- * sections rather than their blocks, because each observed element costs time.
- */
+/** Observes sections rather than their blocks, because each observed element costs time. */
 export class BlockFinisher {
   readonly #clean: Clean;
   readonly #near = new Set<Element>();

@@ -95,10 +95,7 @@ function unquoted(text: string): string {
   return escape(text.trim().replace(/^(["'])(.*)\1$/, '$2'));
 }
 
-/**
- * Footnotes are shown where they are defined, with their labels. So each section can be read with
- * no more than the labels of the other sections.
- */
+/** Footnotes stay where they are defined, so a section needs only the other sections' labels. */
 function readFootnotes(labels: ReadonlySet<string>) {
   const isKnown = (label: string): boolean => labels.has(label.toLowerCase());
   let isInside = false;

@@ -13,7 +13,6 @@ interface RenderContext {
   readonly depth: number;
 }
 
-/** The nodes are safe and usable by keyboard. */
 export function renderPart(html: string, context: RenderContext): DocumentFragment {
   const part = context.clean(html);
   for (const link of part.querySelectorAll('a')) finishLink(link, context);
@@ -61,10 +60,7 @@ function textsOf(part: DocumentFragment): Text[] {
   return texts;
 }
 
-/**
- * A link leads to code or within the report. For any other link, its URL is shown beside it as
- * text.
- */
+/** A link leads to code or within the report. The URL of any other link is shown as text. */
 function finishLink(link: HTMLAnchorElement, { locations }: RenderContext): void {
   const to = link.dataset['to'];
   if (to === undefined) {
@@ -117,10 +113,7 @@ interface LocationLinks {
 
 /** A path in running text begins and ends at these characters. */
 const separators = '\\s()[\\]{}<>"\'`,;|、。「」『』【】〈〉《》（）→〜～';
-/**
- * A match begins only at the start of a word. Trying every letter of a long word would take
- * quadratic time.
- */
+/** A match begins only at the start of a word: trying every letter would take quadratic time. */
 const locationInText = new RegExp(
   `(?<![^${separators}])[^${separators}]+(?::\\d+(?:[-:]\\d+)?|#L\\d+(?:C\\d+)?(?:-L?\\d+(?:C\\d+)?)?)`,
   'gu',

@@ -26,10 +26,7 @@ export interface Position {
 
 export type ShownReport = ReturnType<typeof showReport>;
 
-/**
- * Renders what the reader sees first at once, and the rest between frames, so the window never
- * freezes.
- */
+/** Renders the first visible sections at once, and the rest between frames. */
 export function showReport(
   root: HTMLElement,
   { content, strings }: ShowMessage,
@@ -122,7 +119,6 @@ function toSection({ source }: { readonly source: string }): HTMLElement {
   return section;
 }
 
-/** A trend has no table of contents. */
 function layOut(
   { content, strings }: Pick<ShowMessage, 'content' | 'strings'>,
   nav: HTMLElement,
@@ -179,7 +175,7 @@ function findPosition(sections: readonly HTMLElement[]): Position {
   return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
 }
 
-/** Scrolls to a position. The browser keeps it on screen while sections change their height. */
+/** The browser keeps the position on screen while sections change their height. */
 function goToPosition(sections: readonly HTMLElement[], { section, offsetPx }: Position): void {
   const target = sections[section];
   // A section whose estimated height is above the screen would never get its real height.

@@ -85,7 +85,6 @@ export function pictureIn(url: string): { readonly type: string; readonly bytes:
   return { type, bytes: size === undefined ? bytes : Number(size) };
 }
 
-/** Cuts Markdown between blocks, in one pass over the lines. */
 export function splitSections(markdown: string): ReportSource {
   const source = markdown.replace(/\r\n?/g, '\n');
   const sections = new Sections(source);
@@ -197,10 +196,7 @@ function hasLongRun(line: string): boolean {
 /** Blank lines and headings have no meaning in a code fence or HTML block. */
 interface OpenBlock {
   readonly end: RegExp;
-  /**
-   * Is true in a list item: the block ends with the list, at a line that starts in the first
-   * column.
-   */
+  /** In a list item, the block ends with the list, at a line that starts in the first column. */
   readonly endsAtFlush: boolean;
 }
 

@@ -131,10 +131,7 @@ function fixedToken(token: string): TokenSource {
   return { get: () => Promise.resolve(token), refresh: () => Promise.resolve(undefined) };
 }
 
-/**
- * Keeps the context key `whitebox.account` up to date (`SignInState`), and resumes runs that wait
- * for a token.
- */
+/** Keeps the context key `whitebox.account` up to date, and resumes runs that wait for a token. */
 export function followSignIn(
   accounts: Accounts,
   {

@@ -79,7 +79,6 @@ interface DiagnosticsDeps {
   readonly settings: SettingList;
 }
 
-/** Opens the diagnostics in an editor first, where the user can read and shorten them. */
 export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   const content = await withProgress(t('Collecting diagnostics…'), (_report, signal) =>
     diagnosticsOf(deps, signal),

@@ -14,7 +14,6 @@ import type { Accounts } from './accounts.ts';
 
 const t = vscode.l10n.t;
 
-/** Asks only for the token if the `account` of a run is given. */
 export async function signIn(accounts: Accounts, account?: Destination): Promise<boolean> {
   let entered: Destination = readRawDestination();
   for (;;) {

@@ -38,7 +38,7 @@ export async function continueRun(
   if (run === undefined || runId === undefined) return;
   const allowed = continuationsOf(run).get(continuation);
   if (allowed !== true) {
-    // Menus show the command only for runs that allow it. A keyboard shortcut may run it on others.
+    // A keyboard shortcut can run the command on a run for which menus hide it.
     const why = noContinuationLabel(continuation, allowed ?? 'notEligible');
     await showInformation(why, showRunsAction());
     return;
@@ -114,10 +114,6 @@ interface Source {
   readonly remarks: readonly string[];
 }
 
-/**
- * VS Code doesn't know the request of a run that was started elsewhere, so the user chooses a
- * target file.
- */
 async function sourceOf(
   run: Run,
   workflow: BlackboxWorkflow,

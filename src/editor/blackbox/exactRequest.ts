@@ -8,17 +8,13 @@ import { showInformation } from '../showMessage.ts';
 
 const t = vscode.l10n.t;
 
-/** A start sends a request that is made from this plan and the passwords. */
 export type BlackboxPlan = Assessment & { readonly input: ApplicationInput };
 
 export type RequestDocuments = ReturnType<typeof provideRequests>;
 
 const scheme = 'whitebox-request';
 
-/**
- * Shows texts that are too long for a dialog. Only the latest text is kept, so VS Code can't reopen
- * an older document.
- */
+/** Only the latest text is kept, so VS Code can't reopen an older document. */
 export function provideRequests() {
   let latest = { path: '', text: '' };
   let lastChanges: string | undefined;
@@ -45,7 +41,6 @@ export function provideRequests() {
   };
 }
 
-/** Tells which document the user opened instead of answering the dialog. */
 export type Reading = 'readingRequest' | 'readingChanges';
 
 export async function isReopened(reading: Reading): Promise<boolean> {

@@ -49,7 +49,7 @@ function pickPerspectives(shown: ShownFeatures): Promise<Picks> {
   return pickGroups(shown, t('Choose Pairs by Perspective'), groups, true);
 }
 
-/** Nothing is checked initially. Pairs with findings come first, to be tested again after a fix. */
+/** Pairs with findings come first, because users test them again after a fix. */
 async function pickStates(
   { run, progress, ...shown }: ShownFeatures,
   findings: Pick<FindingStore, 'read'>,
@@ -109,10 +109,7 @@ export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/**
- * A feature's priority applies to its chosen pairs. If none is chosen, all pairs of the feature get
- * the priority, and are chosen.
- */
+/** Applies to the chosen pairs of a feature. If none is chosen, chooses all of its pairs. */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();
   if (shown === undefined || nodes.length === 0) return;

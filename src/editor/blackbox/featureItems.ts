@@ -40,7 +40,7 @@ export function pairStateLabel(state: PairState): string {
   }[state];
 }
 
-/** A crawl tests nothing. The view's message says so once, so that the rows of pairs needn't. */
+/** A crawl tests no pairs. The view's message says this once, so the rows don't repeat it. */
 export function isUntested({ run, progress }: ShownFeatures): boolean {
   return run.workflow === 'blackbox-crawl' && progress.problem === 'absent';
 }

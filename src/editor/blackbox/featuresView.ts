@@ -34,7 +34,7 @@ interface FeaturesDeps {
   readonly parseWorkerFile: string;
 }
 
-/** The view is hidden until a run is shown, by a command or when its crawl ends. */
+/** The view is hidden until a run is shown, by a command or when a crawl finishes. */
 export class FeaturesView implements vscode.Disposable {
   readonly #view: vscode.TreeView<FeaturesNode>;
   readonly #deps: FeaturesDeps;
@@ -76,7 +76,7 @@ export class FeaturesView implements vscode.Disposable {
     this.#render({ ...this.#shown, choice });
     const save = (): Promise<void> => writeChoice(this.#deps.runs.folderOf(run.id), choice);
     const saving = this.#saved.then(save, save);
-    this.#saved = saving; // A start that waits for it fails, too.
+    this.#saved = saving;
     await saving;
   }
 
@@ -84,7 +84,7 @@ export class FeaturesView implements vscode.Disposable {
     if (this.#shown !== undefined) this.#render(toShown({ ...this.#shown, filter }));
   }
 
-  /** Waits until the choice is saved; rejects if that failed. */
+  /** Rejects if the choice couldn't be saved, so that no run starts with an older choice. */
   async whenSaved(): Promise<void> {
     await this.#saved;
   }
@@ -206,7 +206,6 @@ function describeFeatures(
   return state;
 }
 
-/** Returns a sentence such as “58 of 374 pairs chosen.” */
 function countOf({ choice, list }: ShownFeatures): string {
   const count = formatNumber(countChosen(choice, list.features));
   const total = formatNumber(list.features.length * perspectives.length);

@@ -30,9 +30,8 @@ import { describeChanges, documentOfChanges } from './whatChanged.ts';
 const t = vscode.l10n.t;
 
 /**
- * Adds passwords that are neither saved nor entered to `entered`. `PasswordStore.approve` saves
- * them before the run starts. The password of an earlier request from the same target file is used,
- * but if parts of the request have changed, the user sees the changes and decides.
+ * Adds to `entered` the passwords that aren't saved. The saved password of an earlier request from
+ * the same target file is used, but the user must agree if the request has changed.
  */
 export async function askForPasswords(
   request: PasswordRequest,
@@ -80,10 +79,7 @@ async function replacePassword(login: Login): Promise<PasswordAnswer> {
   return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
 }
 
-/**
- * If the changes are too long for the dialog, the user must open them as a document before the
- * dialog offers the saved password.
- */
+/** If the changes are too long for the dialog, the user must first open them as a document. */
 async function offerPassword(
   login: Login,
   password: string,
@@ -122,7 +118,6 @@ async function offerPassword(
   }
 }
 
-/** A password may be empty (docs/api.md, section 8). */
 async function inputPassword(login: Login): Promise<{ readonly password: string } | 'cancelled'> {
   const password = await vscode.window.showInputBox({
     title: t('Password for {0}', nameOf(login)),
@@ -185,10 +180,7 @@ export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<
   await showWarning(message);
 }
 
-/**
- * A login has a password for each request of the file. `moved` has the passwords that earlier tries
- * saved.
- */
+/** A login has one password per request. `moved` has the passwords that earlier tries saved. */
 async function saveNew(
   requests: readonly PasswordRequest[],
   taken: ReadonlyMap<number, string>,
@@ -263,7 +255,6 @@ async function rowsOfFile(
   }));
 }
 
-/** One row stands for all saved passwords of a login on the same hosts. */
 async function savedRows(passwords: PasswordStore): Promise<PasswordRow[]> {
   const groups = Map.groupBy(await passwords.savedLogins(), ({ origin, organizationId, id, role, parts }) =>
     JSON.stringify([origin, organizationId, id, role, hostsOf(parts)]),
@@ -293,10 +284,7 @@ function hostsOf({ targets }: InputParts): string {
   return [...new Set(targets.map(originOf))].join(', ');
 }
 
-/**
- * `isKept` is true even if only one of the requests has a saved password: `askForPasswords` takes
- * or offers it for the other request.
- */
+/** `isKept` is true if any request has a saved password, because the other can use it, too. */
 export async function loginsOfFile(
   requests: readonly PasswordRequest[],
   passwords: PasswordStore,

@@ -103,9 +103,8 @@ export async function readStart(
 }
 
 /**
- * Starts every blackbox run: asks for missing passwords, then whether to start, and dispatches. If
- * the user reads the exact request or all changes first, nothing is sent, and `read` is called
- * again when the user returns. If the user cancels, no password is saved.
+ * If the user opens the exact request or all changes, nothing is sent, and `read` is called again
+ * when the user returns. Passwords are saved only if the user confirms the start.
  */
 export async function startBlackbox(
   read: () => Promise<BlackboxStart | undefined>,
@@ -129,8 +128,7 @@ async function askAndLaunch(
   const destination = account ?? readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');
   const plan = toPlan(start, destination);
-  // The claim comes before the questions, so that no second click or window starts a run on the
-  // same targets meanwhile.
+  // The claim comes before the questions, so that nothing else starts a run on the same targets.
   const claim = await tracker.claim([applicationSubject(start.input)]);
   try {
     // Another window may have started a run before the claim.
@@ -173,7 +171,7 @@ function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<vo
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
     const run = await tracker.start(plan, { signal });
-    // A dispatch is not interrupted: the run may have started although the user cancelled.
+    // A dispatch is not interrupted: the run may have started although the user canceled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, log);
   });
 }

@@ -138,7 +138,7 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   return lines;
 }
 
-/** A continuation isn't started from the file. */
+/** Continuations don't count, because they aren't started from the target file. */
 function lastStart(
   { targetFile, workflow, input }: BlackboxPlan,
   runs: readonly Run[],

@@ -11,9 +11,8 @@ const t = vscode.l10n.t;
 const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
 /**
- * Shows problems of target files at their lines. `password` is shown while the user types, and so
- * are `unchecked` and `tooLarge`, which may hide a password. Other problems are shown from `refuse`
- * until the text changes.
+ * Passwords are shown while the user types, and so are `unchecked` and `tooLarge`, which may hide a
+ * password. Other problems are shown from `refuse` until the text changes.
  */
 export class TargetDiagnostics {
   readonly #diagnostics = vscode.languages.createDiagnosticCollection('whitebox.blackbox');

@@ -78,8 +78,7 @@ export async function readSaved(
   await stat(uri.fsPath);
   const document = await openDocument(uri);
   if (document.isDirty && !(await saveDocument(document))) return undefined;
-  // The disk is read, because VS Code may not have noticed yet that another program changed the
-  // file.
+  // VS Code may not have noticed yet that another program changed the file.
   const text = await readFile(uri.fsPath, 'utf8');
   const read = readTargetFile(text);
   if ('file' in read) return read.file;

@@ -29,16 +29,14 @@ import { describeBadSetting, describeSecretStorage, describeTokenCommand } from 
 const t = vscode.l10n.t;
 
 /**
- * Each kind of `AssessmentError` has one entry, in `ownMessages` or in `serviceMessages` (service
- * and network). A message says what happened and what to do. With a run, the sign-in button is for
- * the run's account.
+ * Kinds of errors from the service and the network are in `serviceMessages`, and all others in
+ * `ownMessages`. With a run, the sign-in button is for the run's account.
  */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);
 }
 
-/** A blackbox run may be refused because a target's ownership isn't verified. */
 export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const described = describeFailure(failure, run);
   if (run.workflow === 'whitebox-assessment' || isLive(run)) return described;

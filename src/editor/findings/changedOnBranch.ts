@@ -36,10 +36,7 @@ interface Deps {
   readonly log: Logger;
 }
 
-/**
- * Compares the files of findings with the base of the branch, through VS Code's git extension.
- * While the filter is on, files and bases that have changed are compared again.
- */
+/** While the filter is on, files and bases that have changed are compared again. */
 export class BranchComparison implements vscode.Disposable {
   readonly #deps: Deps;
   readonly #subscriptions: vscode.Disposable;
@@ -199,10 +196,7 @@ export class BranchComparison implements vscode.Disposable {
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
-  /**
-   * Returns the repositories of the files or, if there are no files, of the workspace's folders.
-   * Throws `noAnswer`.
-   */
+  /** Without files, returns the repositories of the workspace's folders. Throws `noAnswer`. */
   async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();

@@ -23,7 +23,7 @@ import { readRun } from './findingArguments.ts';
 const t = vscode.l10n.t;
 
 interface UploadRepository extends AssessedRepository {
-  /** Is false if `root` is an assessed folder, because no Git repository is known. */
+  /** Without a known Git repository, `root` is an assessed folder. */
   readonly isKnown: boolean;
 }
 
@@ -66,10 +66,7 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
   await Promise.all(saved.map(({ message, to }) => offerToOpen(message, to, 'sarif')));
 }
 
-/**
- * GitHub closes alerts that an upload doesn't list. The user is asked if alerts of unfixed findings
- * could be among them.
- */
+/** GitHub closes alerts that an upload doesn't list, although their findings may be unfixed. */
 async function agreesToClose(source: ShownRun, upload: Upload, deps: ExportDeps): Promise<boolean> {
   const { run, unreadRuns = [] } = source;
   const reasons = incompleteReasons(source);

@@ -10,10 +10,7 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/**
- * Code actions and buttons of messages name a finding. Key bindings of the Findings view stand for
- * the view's selection.
- */
+/** Code actions and buttons of messages name a finding. Key bindings stand for a selection. */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
@@ -89,8 +86,8 @@ export async function withFocusedRows(
 }
 
 /**
- * VS Code's API doesn't tell which row is focused. Toggling the selection of that row, and toggling
- * it back, reveals the row. If it is selected, the other selected rows are returned, too.
+ * VS Code's API doesn't tell which row is focused, but toggling the selection of that row reveals
+ * it. If it is selected, the other selected rows are returned, too.
  */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;
@@ -120,15 +117,12 @@ function findingsHere({
   const range = new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
   const atCursor = editor === undefined ? [] : displayed.at(editor.document.uri, range);
   if (atCursor.length > 0 || !findingsView.visible) return atCursor;
-  // `chooseFindings` adds selected groups for commands on several findings.
+  // A selected group is skipped, because `findingOf` would take only its first finding.
   const rows = findingsView.selection.filter((node) => isObject(node) && node['kind'] === 'finding');
   return rows.flatMap((node) => findingsOfNode(node, findings));
 }
 
-/**
- * The store may have a newer finding than the node. A finding that is no longer shown is only in
- * the node.
- */
+/** The store may have a newer version of the node's finding, or no longer have the finding. */
 function findingsOfNode(node: unknown, findings: FindingStore): readonly ShownFinding[] {
   if (!isObject(node)) return [];
   const { kind, runId, name, shown } = node;

@@ -21,7 +21,6 @@ export interface PanelDocument {
   /** The panel keeps the ID across a reload of the window. */
   readonly id: string;
   readonly title: string;
-  /** This is called when the panel becomes visible, and after changes. */
   load(): Promise<ReportContent>;
   /** `index` is one of the `locations` that `load` returned. */
   openLocation?(index: number): Promise<void>;
@@ -48,7 +47,7 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
 /**
  * VS Code restores open panels after a reload of the window. A panel gets its document as a message
  * when it becomes visible. Its messages name locations and actions by index, never by path or
- * command (`core/report/protocol`). Reports, details of findings, and trends are kinds of panels.
+ * command.
  */
 export class DocumentPanels<T> implements Disposable {
   readonly #deps: DocumentPanelsDeps<T>;

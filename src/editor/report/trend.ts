@@ -29,7 +29,7 @@ type TrendDeps = PanelDeps &
     readonly triage: TriageStore;
   };
 
-/** `traced` is set once the findings of all runs have been read, which takes seconds. */
+/** Without `traced`, as in a restored panel, the findings of all runs are read. */
 interface Trend {
   readonly run: Run;
   readonly traced?: TracedRuns;

@@ -79,9 +79,8 @@ interface Packed {
 }
 
 /**
- * Selects and checks files, asks about secrets, and packs. Asks and packs again until every packed
- * file has the content that was checked (`checkPacked`). The caller discards the returned archives.
- * Undefined after a cancellation.
+ * Asks about secrets and packs until every packed file has the content that was checked. The caller
+ * discards the returned archives. Returns undefined if the user cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -111,8 +110,7 @@ async function decideSecrets(
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
-  // Uses the choices of the preparation: files that a user added in the preview since then are not
-  // checked.
+  // These are not the present choices: files added in the preview since then are unchecked.
   const decided = prepared.map((folder) => applyChoices(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });
@@ -196,10 +194,7 @@ export class UploadChoices {
     this.#memory = memory;
   }
 
-  /**
-   * Includes choices for the folder's files that were made for an upload of a folder above or below
-   * it, in the same workspace folder.
-   */
+  /** Choices made for a folder above or below count, too, in the same workspace folder. */
   of(folder: Folder): PathChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }

@@ -29,10 +29,8 @@ export interface AssessmentDeps extends PreparationDeps {
 }
 
 /**
- * Claims the folders, asks about unsaved files and a live run, and selects, checks, and packs files
- * (`checkAndPack`). Only after a confirmation (`uploadQuestion`), the tracker uploads and starts.
- * *Include All* leads back to the selection; *Show Files* ends the start and opens the Upload
- * Preview.
+ * Nothing is uploaded before the confirmation (`uploadQuestion`). There, *Include All* leads back to
+ * the selection of files, and *Show Files* ends the start and opens the Upload Preview.
  */
 export async function startAssessment(
   folders: readonly Folder[],

@@ -20,7 +20,7 @@ const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
 export interface PreviewNode {
   readonly item: vscode.TreeItem;
   readonly children?: () => PreviewNode[];
-  /** `reason` is why the file or folder of the row is not uploaded. */
+  /** Without a `reason`, the file or folder is uploaded. */
   readonly about?: {
     readonly folder: Folder;
     readonly path: string;

@@ -122,10 +122,7 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
   };
 }
 
-/**
- * Returns the line's first character other than white space, where the References view usually
- * finds a word.
- */
+/** The References view usually finds a word at the first character other than white space. */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
   try {

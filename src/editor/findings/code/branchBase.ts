@@ -21,10 +21,7 @@ export interface Base {
   readonly originals: ReadonlyMap<string, string>;
 }
 
-/**
- * Finds the merge base with the picked branch, else with the upstream of `main` or `master` if that
- * is checked out, else with the default branch of `origin`. Throws `noAnswer`.
- */
+/** Returns undefined if no branch has a merge base with `HEAD`. Any failure throws `noAnswer`. */
 export async function findBase(
   repository: GitRepository,
   picked: string | undefined,

@@ -19,11 +19,6 @@ import type { FolderCalls } from '../../../core/yieldingWork.ts';
 import { answerOfGit, type GitRepository, repositoryOf } from '../../folders.ts';
 import { commitLabel } from '../../runs/runLabels.ts';
 
-/**
- * Reads files as they are now, as they were uploaded, and as they are in a commit. Files larger
- * than `maxTextBytes` are not read. A call to a folder fails after two seconds (`FolderCalls`).
- */
-
 const t = vscode.l10n.t;
 
 export interface TextSources {

@@ -39,7 +39,6 @@ export class Filtering {
     return activeParts(this.#filter).length > 0;
   }
 
-  /** Returns the same function until the filter or the branch's state changes. */
   get passes(): (shown: ShownFinding) => boolean {
     return this.#passes;
   }

@@ -44,9 +44,8 @@ interface FindingsViewDeps {
 }
 
 /**
- * Rows, message, badge, and welcome are drawn from one value, the filtered findings, so that they
- * agree. `stateOf` names the state of the view, and the manifest has a welcome for each state but
- * `shown`.
+ * Rows, message, badge, and welcome come from the same filtered findings, so that they agree. The
+ * manifest has a welcome for each `FindingsState` but `shown`.
  */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
   const { findings, runs, filtering } = deps;
