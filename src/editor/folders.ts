@@ -178,7 +178,7 @@ export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | 
   }
 }
 
-/** `origin` comes first. URLs lose user names and passwords, but `git@host:path` isn't a URL. */
+/** `origin` comes first. URLs lose user names and passwords; `git@host:path` stays unchanged. */
 export async function remotesOf(folder: string): Promise<readonly string[]> {
   const remotes = (await repositoryOf(vscode.Uri.file(folder)))?.state.remotes ?? [];
   const originFirst = [...remotes.filter(({ name }) => name === 'origin'), ...remotes];

@@ -39,10 +39,7 @@ const atLeastOneSchema = z.number().check(z.minimum(1));
 const notificationsSchema = z.enum(['all', 'attention', 'none']);
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
-/**
- * Throws `badSetting` for an invalid value of any setting of a run, even one that is read later
- * with a fallback.
- */
+/** Throws `badSetting` for any invalid setting, even for one that is read later with a fallback. */
 export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
   checkedUserValue('runs.retainLocalDays', atLeastOneSchema);

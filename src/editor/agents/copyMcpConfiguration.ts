@@ -67,10 +67,7 @@ export async function copyMcpConfiguration({ bundled, copy, storage }: McpFiles)
 /** The server's build requires this version. */
 const minNodeVersion = 22;
 
-/**
- * Returns a program's full path, since an agent may have another PATH. Without a usable Node, VS
- * Code's own program runs as Node.
- */
+/** Returns a program's full path, because an agent may have another PATH. */
 async function findRuntime(): Promise<McpRuntime> {
   try {
     // Windows looks in the current folder first, so the workspace must not be that folder.

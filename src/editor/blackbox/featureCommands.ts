@@ -109,7 +109,6 @@ export async function togglePairs(view: FeaturesView, nodes: readonly FeaturesNo
   });
 }
 
-/** Applies to the chosen pairs of a feature. If none is chosen, chooses all of its pairs. */
 export async function setPriority(view: FeaturesView, nodes: readonly FeaturesNode[]): Promise<void> {
   const shown = view.shown();
   if (shown === undefined || nodes.length === 0) return;

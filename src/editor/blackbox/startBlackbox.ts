@@ -39,7 +39,6 @@ export interface BlackboxDeps {
   readonly parseWorkerFile: string;
 }
 
-/** Account, language, and webhooks default to the settings. */
 export interface BlackboxStart extends Pick<
   Assessment,
   'targetFile' | 'confirms' | 'label' | 'continuesOnePair'

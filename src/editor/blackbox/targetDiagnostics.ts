@@ -11,8 +11,9 @@ const t = vscode.l10n.t;
 const shownWhileTyping: ReadonlySet<TargetProblem['kind']> = new Set(['password', 'unchecked', 'tooLarge']);
 
 /**
- * Passwords are shown while the user types, and so are `unchecked` and `tooLarge`, which may hide a
- * password. Other problems are shown from `refuse` until the text changes.
+ * A `password` problem is shown while the user types. So are `unchecked` and `tooLarge`, because
+ * text that wasn't checked may contain a password. Other problems are shown from `refuse` until the
+ * text changes.
  */
 export class TargetDiagnostics {
   readonly #diagnostics = vscode.languages.createDiagnosticCollection('whitebox.blackbox');

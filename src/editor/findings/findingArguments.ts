@@ -10,7 +10,7 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** Code actions and buttons of messages name a finding. Key bindings stand for a selection. */
+/** Code actions and buttons of messages pass a `finding`; key bindings of views a `selection`. */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };

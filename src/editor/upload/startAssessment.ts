@@ -29,8 +29,8 @@ export interface AssessmentDeps extends PreparationDeps {
 }
 
 /**
- * Nothing is uploaded before the confirmation (`uploadQuestion`). There, *Include All* leads back to
- * the selection of files, and *Show Files* ends the start and opens the Upload Preview.
+ * Nothing is uploaded before the confirmation (`uploadQuestion`). Its *Include All* leads back to
+ * the selection of files, and its *Show Files* ends the start and opens the Upload Preview.
  */
 export async function startAssessment(
   folders: readonly Folder[],

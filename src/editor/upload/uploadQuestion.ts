@@ -147,10 +147,7 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   return choice === all;
 }
 
-/**
- * Returns paths that the earlier run didn't upload. The user may have excluded them in another
- * window, whose choices don't apply here.
- */
+/** The user may have excluded these files in another window, whose choices don't apply here. */
 async function addedSince(
   earlier: Run,
   run: Run,

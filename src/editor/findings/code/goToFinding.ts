@@ -11,7 +11,6 @@ const t = vscode.l10n.t;
 
 const positionShownMs = 10_000;
 
-/** Goes from the cursor through the findings of all files, and wraps around. */
 export function createFindingNavigation(displayed: DisplayedFindings): (step: 1 | -1) => Promise<void> {
   let current: ShownFinding | undefined;
   return async (step) => {

@@ -95,7 +95,6 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   );
 }
 
-/** A comparison also shows closed findings, and so does a filter by triage or acceptance. */
 function readFiltered({ findings, filtering }: FindingsViewDeps): FilteredFindings {
   const { minimumSeverity, hideTriaged } = readDisplaySettings();
   const comparison = findings.comparison();
