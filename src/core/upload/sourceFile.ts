@@ -77,10 +77,7 @@ const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
 /** The size in bytes of a pointer without extensions. Pointers with extensions are very rare. */
 const lfsBytes = { min: 120, max: 200 };
 
-/**
- * True for a file that stands for content that Git LFS has elsewhere. `bytes` is the file's size.
- * Throws the system's errors.
- */
+/** `bytes` is the file's size. Throws the system's errors. */
 export function isLfsPointer(full: string, bytes: number): boolean {
   if (bytes < lfsBytes.min || bytes > lfsBytes.max) return false;
   const fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -23,7 +23,6 @@ export const exit = 'exit';
 interface PoolOptions {
   readonly workerFile: string | URL;
   readonly workerData: unknown;
-  /** The default is as many as save time. */
   readonly workers?: number | undefined;
   readonly resourceLimits?: ResourceLimits;
   readonly signal?: AbortSignal | undefined;
@@ -36,7 +35,7 @@ interface PoolOptions {
 }
 
 const taskFiles = 128;
-/** Below both limits, a second worker takes longer to start than it saves. */
+/** Up to these limits, a second worker takes longer to start than it saves. */
 const smallFiles = 300;
 const smallBytes = 4 << 20;
 /** One task is in progress, and one waits. */
@@ -75,8 +74,8 @@ export function bytesOf(files: readonly { readonly bytes: number }[]): number {
 }
 
 /**
- * Runs tasks in workers and yields their answers in task order. Workers end with the iteration or
- * the signal, unless a read never returns. Throws the signal's reason.
+ * Runs tasks in workers and yields their answers in task order. Throws `workerCrashed` or the
+ * signal's reason.
  */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
@@ -155,7 +154,7 @@ function startWorker<A extends Answer>(
   return pooled;
 }
 
-/** Sends waiting tasks, up to a limit from `current` on, to the workers with the fewest tasks. */
+/** Sends waiting tasks to the workers with the fewest, but none that is far after `current`. */
 function assignTasks(
   waiting: FileTask[],
   workers: readonly PooledWorker[],

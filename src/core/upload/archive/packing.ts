@@ -5,10 +5,10 @@ import type { SelectedFile } from '../select/selection.ts';
 
 /*
  * The list of files is cut into tasks, in order. A worker reads the files of a task, and a builder
- * (`TarBuilder`, `ZipBuilder`) makes segments of about 4 MB from them: deflated parts of the
- * archive, which `writeArchive` joins. A file is read before its header is built; a larger one
- * follows its header in slices, and is dropped if it changes meanwhile (`undo`). Libraries take one
- * entry at a time, on one thread, and none that is already deflated.
+ * (`TarBuilder`, `ZipBuilder`) makes segments from them: deflated parts of the archive, which
+ * `writeArchive` joins. A file is read before its header is built, but a file of `largeBytes` or
+ * more follows its header in slices, and is dropped if it changes meanwhile (`undo`). No library
+ * uses several threads, or accepts entries that are already deflated.
  */
 
 export type ArchiveFormat = 'tar_gz' | 'zip';
@@ -121,7 +121,7 @@ class Packer {
     this.#send = send;
   }
 
-  /** Undefined if the file changed. The last attempt keeps a whole file as it was read. */
+  /** Undefined if the file changed. The last attempt drops only a large file that ends early. */
   async pack(
     file: FileToPack,
     index: number,
@@ -158,7 +158,7 @@ class Packer {
     return { bytes: content.length, sha256: hash('sha256', content, 'buffer') };
   }
 
-  /** Drops what it added of a file that changed, since the header may state another length. */
+  /** Unless it succeeds, drops what it added: the header may state a wrong length. */
   async #addLarge(file: FileToPack, source: SourceFile, isLast: boolean): Promise<PackedContent | undefined> {
     await this.flush();
     this.#builder.checkpoint();

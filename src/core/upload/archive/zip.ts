@@ -177,8 +177,8 @@ function sizesExtra(values: readonly number[]): Buffer {
 }
 
 /**
- * Changes the records in place unless one grows. `offsets` count from `start`, where their task
- * begins.
+ * Changes the records in place, and copies them only if one grows. `offsets` count from `start`,
+ * where their task begins.
  */
 export function putOffsets(records: Uint8Array, offsets: Float64Array, start: number): Uint8Array {
   const block = Buffer.from(records.buffer, records.byteOffset, records.byteLength);

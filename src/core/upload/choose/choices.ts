@@ -39,7 +39,7 @@ export function replaceBelow(all: PathChoices, prefix: string, below: PathChoice
   ]);
 }
 
-/** `isIgnored` means that rules exclude the path. The choice for a folder above doesn't change. */
+/** `isIgnored` means that rules exclude the path. */
 export function withChosen(
   choices: PathChoices,
   path: string,
@@ -55,10 +55,7 @@ export function withIncluded(choices: PathChoices, paths: readonly string[]): Pa
   return { ...choices, ...Object.fromEntries(paths.map((path) => [path, 'include'] as const)) };
 }
 
-/**
- * Adds exclusions of paths. Removes `include` and `restore` for these paths and for paths below
- * them.
- */
+/** Also removes `include` and `restore` for the paths and for paths below them. */
 export function withExcluded(choices: PathChoices, paths: readonly string[]): PathChoices {
   const isExcluded = among(paths);
   return Object.fromEntries([

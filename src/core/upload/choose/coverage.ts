@@ -15,7 +15,6 @@ export const coverageSchema = z.object({
   notPackaged: count,
   /** True if an index could not be read. Then `ignoredButTracked` doesn't count its files. */
   trackedUnknown: z.optional(z.boolean()),
-  /** The number of selected files that stand for content that Git LFS has elsewhere. */
   lfsPointers: z.optional(count),
 });
 export type Coverage = z.infer<typeof coverageSchema>;

@@ -22,10 +22,7 @@ export interface NotUploaded {
   readonly reason: NotUploadedReason;
 }
 
-/**
- * A selection after choices and the secret check. Paths that these exclude are at the end of
- * `excluded`.
- */
+/** A selection after choices and the secret check. */
 export interface UploadSelection extends Omit<Selection, 'excluded'> {
   readonly excluded: readonly NotUploaded[];
 }
@@ -33,10 +30,7 @@ export interface UploadSelection extends Omit<Selection, 'excluded'> {
 interface KnownFiles<F> {
   readonly folder: F;
   readonly selected: Selection;
-  /**
-   * The result of `includedBy` with which `selected` was made. A different result needs a new
-   * selection.
-   */
+  /** The result of `includedBy` with which `selected` was made. */
   readonly include: readonly string[];
   readonly checks: SecretCheck;
 }
@@ -55,8 +49,8 @@ export interface StepProgress {
 
 /**
  * A preparation selects the files of each folder, checks them for secrets, and applies what a user
- * chose (`choices`). Only the first two steps read the disk: `applyChoices` is repeated at each
- * click. `previewModel` keeps the result current while the preview is open.
+ * chose (`choices`). Only the first two steps read the disk, so `applyChoices` is fast enough for
+ * each click.
  */
 export interface PreparationSteps<F> {
   readonly choicesOf: (folder: F) => PathChoices;
@@ -67,10 +61,7 @@ export interface PreparationSteps<F> {
     files: readonly SelectedFile[],
     progress: StepProgress,
   ) => Promise<SecretCheck>;
-  /**
-   * Clears the results that save `check` from reading unchanged files again. It is called when the
-   * preview closes, also because a run starts.
-   */
+  /** Clears the results that save `check` from reading unchanged files again. */
   readonly forget: () => void;
 }
 
@@ -115,7 +106,7 @@ export async function checkFiles<K extends KnownFiles<unknown>>(
   return { ...known, checks };
 }
 
-/** Reads nothing from the disk. Excludes files that could not be checked. */
+/** Excludes files that could not be checked. */
 export function applyChoices<F>(
   { folder, selected, include, checks }: KnownFiles<F>,
   choices: PathChoices,
@@ -160,10 +151,9 @@ export function applyChoices<F>(
 export const maxPackings = 3;
 
 /**
- * Checks packed files again if they differ from the checked content. `isAsPacked` means that all
- * packed files have been checked and may be uploaded; otherwise `prepared` must be packed. Only the
- * SHA-256 of packed content counts: contents and times on disk prove nothing, since whole folders
- * can be swapped in between.
+ * Checks packed files again if they differ from the checked content. `isAsPacked` means that the
+ * archives may be uploaded; otherwise `prepared` must be packed. Only the SHA-256 of packed content
+ * counts, because files on disk may be swapped at any time.
  */
 export async function checkPacked<F>(
   prepared: readonly PreparedFolder<F>[],

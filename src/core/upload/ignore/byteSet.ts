@@ -1,6 +1,6 @@
 export type ByteSet = Uint32Array;
 
-/** `unit` is in git's bytes. */
+/** `unit` is a UTF-16 unit of text in git's bytes (`toGitBytes`). */
 export function hasByte(set: ByteSet, unit: number): boolean {
   const byte = unit & 0xff;
   return (((set[byte >>> 5] ?? 0) >>> (byte & 31)) & 1) === 1;
@@ -30,9 +30,9 @@ const backslash = 0x5c;
 const dash = 0x2d;
 
 /**
- * Reads the set at `start` in the same order as Git (`dowild` in wildmatch.c). `end` is the index
- * after the set's `]`. Undefined if the set doesn't end or names an unknown class: then Git's rule
- * matches nothing. A `/` in a set matches nothing, because no name contains it.
+ * Reads the set at `start` like Git (`dowild` in wildmatch.c). `end` is the index after the set's
+ * `]`. Undefined if the set has no end or names an unknown class: then the rule matches nothing. A
+ * `/` in a set matches nothing, because no name contains it.
  */
 export function readSet(
   rule: string,
@@ -40,7 +40,7 @@ export function readSet(
   ignoreCase: boolean,
 ): { set: ByteSet; end: number } | undefined {
   const set = new Uint32Array(8);
-  /** With `ignoreCase`, ranges and classes match in both cases, single members as written. */
+  /** With `ignoreCase`, ranges and classes match both cases. A single member matches as written. */
   const add = (from: number, to: number, inBothCases: boolean): void => {
     for (let byte = from & 0xff; byte <= (to & 0xff); byte++) addByte(set, byte);
     if (!inBothCases) return;

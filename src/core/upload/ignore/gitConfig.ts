@@ -10,9 +10,8 @@ export interface IgnoreSettings {
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
   /**
-   * Git may or may not read these files: those of conditional includes, the user's if the
-   * repository's configuration names another, and all candidates for a path in the folder of Git's
-   * programs.
+   * Git may or may not read these files. A conditional include names them, the repository's
+   * configuration replaces them, or they are candidates for a path in the folder of Git's programs.
    */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
@@ -27,9 +26,8 @@ export interface IgnoreSettings {
 const maxConfigBytes = 4 << 20;
 
 /**
- * Reads system, user, and repository configuration like git, with `include.path` and every
- * `includeIf`, because any condition may be true. Throws `sourceUnreadable`, also for a path on
- * another host (`isOnOtherHost`) and beyond `maxConfigBytes`.
+ * Reads the configuration like git, but follows every `includeIf`, because any condition may be
+ * true. Throws `sourceUnreadable` or the signal's reason.
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
@@ -85,7 +83,6 @@ export async function readIgnoreSettings(
 type ReadFile = (path: string) => string | undefined;
 type ToPaths = (value: string, base: string) => readonly string[];
 
-/** The last value of a setting counts. */
 class Configuration {
   readonly values = new Map<string, string | undefined>();
   readonly possibleExcludes: string[] = [];
@@ -111,10 +108,7 @@ class Configuration {
     if (text !== undefined) await this.take(parseGitConfig(text), path, readFile, isCertain);
   }
 
-  /**
-   * Applies settings in order. As in Git, the settings of an included file take the place of the
-   * include. `isCertain` is false for settings of a conditional include.
-   */
+  /** `isCertain` is false for settings of a conditional include. */
   async take(
     settings: readonly GitSetting[],
     path: string,
@@ -164,9 +158,9 @@ interface Bases {
 }
 
 /**
- * Resolves a configured path. For a path in the folder of Git's programs (`%(prefix)/…`, and in Git
- * for Windows `/…`), returns all candidates. Throws `sourceUnreadable` for `%(prefix)/…` on other
- * systems, and for another user's home.
+ * Resolves a configured path. A path in the folder of Git's programs (`%(prefix)/…`, and in Git for
+ * Windows `/…`) has several candidates. Throws `sourceUnreadable` if that folder is unknown, and
+ * for another user's home.
  */
 function expand(value: string, { home, base, gitFolders }: Bases): string[] {
   if (value === '') return [];
@@ -182,9 +176,8 @@ function expand(value: string, { home, base, gitFolders }: Bases): string[] {
 }
 
 /**
- * Reads the settings in `GIT_CONFIG_KEY_<n>` and `GIT_CONFIG_VALUE_<n>`. Throws `sourceUnreadable`
- * for settings that Git refuses, for more than 9,999, and for a `git -c` (`GIT_CONFIG_PARAMETERS`)
- * that may change which files are ignored.
+ * Throws `sourceUnreadable` for settings that Git refuses, for more than 9,999, and for a `git -c`
+ * (`GIT_CONFIG_PARAMETERS`) that may change which files are ignored.
  */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {
   if (/core\.(?:excludesfile|ignorecase|precomposeunicode)|include/i.test(env['GIT_CONFIG_PARAMETERS'] ?? ''))
@@ -241,8 +234,8 @@ const lineStart =
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
 /**
- * Returns the value from `start`, and the start of the line after it. Handles quotes, escapes,
- * continued lines, and comments; trims unquoted blanks.
+ * Handles quotes, escapes, continued lines, and comments, and trims unquoted blanks. `end` is the
+ * start of the next line.
  */
 function readValue(text: string, start: number): { value: string; end: number } {
   let value = '';

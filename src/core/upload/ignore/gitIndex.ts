@@ -14,10 +14,9 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 export interface IndexEntries {
   /**
-   * Is called for each file in byte order of names, also for a submodule, and for each stage of a
-   * merge. `name` is relative to the working tree, with a character for each byte. A sparse
-   * checkout sets `isSkipped` for files that it doesn't write to disk. If the function returns
-   * false, because the caller can store no more, the reader stops with `tooLarge`.
+   * Is called in byte order of names, for each file, submodule, and stage of a merge. `name` is
+   * relative to the working tree, with a character for each byte. `isSkipped` means that a sparse
+   * checkout doesn't write the file to disk. If it returns false, the reader stops with `tooLarge`.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /**
@@ -37,8 +36,7 @@ const pieceBytes = 1 << 20;
 
 /**
  * Reads the names of an index (`gitformat-index`, versions 2 to 4) without blocking the thread for
- * long. A missing file counts as an empty index. If a problem is returned, the caller must not use
- * the names that it got.
+ * long. A missing file counts as an empty index. A problem means that the names are incomplete.
  */
 export async function readGitIndex(
   path: string,
@@ -59,7 +57,7 @@ export async function readGitIndex(
 }
 
 async function readPieces(path: string, signal: AbortSignal | undefined): Promise<Buffer | IndexProblem> {
-  // Like `readRegularFile`, this doesn't wait for a writer of a FIFO.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await file.stat();
@@ -154,9 +152,7 @@ function extensionProblem(content: Buffer, start: number, end: number): IndexPro
   return at === end ? undefined : 'damaged';
 }
 
-/**
- * Compares the checksum at the end. With `index.skipHash`, Git writes zeros instead of a checksum.
- */
+/** With `index.skipHash`, Git writes zeros instead of a checksum. */
 function* isIntact(content: Buffer, end: number, format: ObjectFormat): Generator<undefined, boolean> {
   const checksum = content.subarray(end);
   if (checksum.every((byte) => byte === 0)) return true;

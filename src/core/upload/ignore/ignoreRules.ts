@@ -32,8 +32,8 @@ interface PositionedRule {
 }
 
 /**
- * A rule for a whole path, with the state of its match on the way down to a folder: the indexes in
- * `path` that may match next, in order.
+ * A rule for a whole path. `next` has the indexes in `path` that may match an entry of the current
+ * folder, in ascending order.
  */
 interface Path extends PositionedRule {
   readonly path: PathPattern;
@@ -99,10 +99,7 @@ export class IgnoreRules {
     return new IgnoreRules(this.#ignoreCase, files, this.count, this.#disabled);
   }
 
-  /**
-   * Disables the rules that exclude the subfolder `name`: in each file, those that no later `!`
-   * undoes.
-   */
+  /** Disables the rules that exclude the subfolder `name` and that no later `!` undoes. */
   withoutMatching(name: string): IgnoreRules {
     const disabled = new Set(this.#disabled);
     const rules = new IgnoreRules(this.#ignoreCase, this.#files, this.count, disabled);
@@ -187,8 +184,8 @@ function enterFile(file: RuleFile, folder: string): RuleFile {
 }
 
 /**
- * Adds an index. If it is a globstar's, the next one is added, too, since a globstar may match no
- * name. Earlier indexes are then dropped: the globstar matches whatever they would.
+ * After the index of a globstar, also adds the next index, because a globstar may match no name.
+ * Drops the indexes before a globstar, which matches whatever they would.
  */
 function addIndex(indexes: number[], at: number, path: PathPattern): number[] {
   if (at >= path.length || at <= (indexes.at(-1) ?? -1)) return indexes;

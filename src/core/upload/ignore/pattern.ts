@@ -72,7 +72,7 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** Splits a rule into names like Git 2.52 and later. Undefined for a rule that matches nothing. */
+/** Splits a rule into names like Git 2.52 and later. */
 function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[] | undefined {
   const names: Name[] = [];
   let name: Token[] = [];

@@ -27,9 +27,8 @@ export function readGitFile(
 }
 
 /**
- * Reads a `.whiteboxignore`. Undefined if there is none. Throws `ignoreFileUnreadable` for a file
- * that can't be read, a folder, a link (except on Windows), and text with a NUL or that isn't
- * UTF-8. Such a file must never mean that nothing is excluded.
+ * Reads a `.whiteboxignore`. Undefined if there is none. Throws `ignoreFileUnreadable` for anything
+ * but a readable file of UTF-8 without a NUL: that must never mean that nothing is excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;

@@ -7,14 +7,9 @@ import { readRegularFile } from '../../files.ts';
 
 export interface GitSurroundings {
   readonly home: string;
-  /**
-   * Git's configuration depends on `XDG_CONFIG_HOME`, `PROGRAMFILES`, `LOCALAPPDATA`, and
-   * `GIT_CONFIG_*`.
-   */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Only tests set it. */
+  /** Only tests set this and `platform`. */
   readonly isOnOtherHost?: typeof isOnOtherHost;
-  /** Only tests set it. */
   readonly platform?: NodeJS.Platform;
 }
 
@@ -93,10 +88,7 @@ function readGitFile(folder: string): string | undefined {
   return target === undefined ? undefined : resolve(folder, target);
 }
 
-/**
- * Reads a file of the user or the system. Undefined also if its drive or share doesn't respond, for
- * which Windows reports `UNKNOWN`.
- */
+/** Undefined also if the drive or share doesn't respond, for which Windows reports `UNKNOWN`. */
 export function ifReachable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -143,7 +135,7 @@ function shareOf(path: string): string {
 }
 
 /**
- * Returns the folder where Git looks for its configuration. On Windows, this is `HOME`, or else
+ * Returns the folder of the user's Git configuration. On Windows, this is `HOME`, or else
  * `HOMEDRIVE` with `HOMEPATH` if that folder is reachable, or else the profile.
  */
 export function gitHome(

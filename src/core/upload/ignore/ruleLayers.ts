@@ -17,13 +17,13 @@ import {
 
 export interface RuleOptions {
   /**
-   * Lists of patterns in gitignore syntax. They are relative to `within`, or to the selected folder
-   * if `within` has no effect. Each list is a separate layer, so it can't undo another list.
+   * Lists of patterns in gitignore syntax, relative to `within`, or to the selected folder if
+   * `within` has no effect. No list can undo another one.
    */
   readonly exclude: readonly (readonly string[])[];
   /**
-   * The absolute path of a workspace folder that contains the selected folder. Its ignore files
-   * apply, too. Has no effect if the selected folder isn't inside.
+   * The absolute path of a folder whose ignore files apply, too. It has no effect if it doesn't
+   * contain the selected folder.
    */
   readonly within?: string | undefined;
   readonly surroundings: GitSurroundings;
@@ -38,19 +38,13 @@ export interface RuleOptions {
  */
 export interface RuleLayer {
   readonly rules: IgnoreRules;
-  /**
-   * The name of the ignore file that adds rules to this layer, in any folder. Undefined if none
-   * does.
-   */
+  /** In each folder, the rules of the ignore file with this name are added to the layer. */
   readonly fileName: '.gitignore' | '.whiteboxignore' | undefined;
 }
 
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
-  /**
-   * Returns the name of a file on screen: relative to the selected folder if the file is in that
-   * folder, or else absolute.
-   */
+  /** Returns a path on screen: relative to the selected folder, with `/`, or absolute elsewhere. */
   readonly nameOf: (path: string) => string;
   readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;
@@ -62,8 +56,8 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
 }
 
 /**
- * Returns the rule that excludes the entry `name` (in git's bytes, with `/` for a folder). A rule
- * for which `isGitsOwn` is true is returned only if no other rule excludes the entry.
+ * Returns a rule that excludes the entry `name` (in git's bytes, with `/` for a folder), preferably
+ * one that isn't Git's own.
  */
 export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   let found: IgnoreRule | undefined;
@@ -75,18 +69,12 @@ export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule
   return found;
 }
 
-/**
- * True for a rule of a `.gitignore` or of a repository's `info/exclude`. Rules of the user's
- * excludes file don't count.
- */
+/** Rules of the user's excludes file don't count. */
 export function isGitsOwn({ source }: IgnoreRule): boolean {
   return source === 'gitignore' || source === 'infoExclude';
 }
 
-/**
- * Disables the rules that exclude the folder `name`, because the user chose the folder or something
- * inside. Other rules still apply to its contents.
- */
+/** Disables the rules that exclude the folder `name`. Other rules still apply to its contents. */
 export function withoutMatching(layers: readonly RuleLayer[], name: string): readonly RuleLayer[] {
   return layers.map((layer) => ({ ...layer, rules: layer.rules.withoutMatching(name) }));
 }
@@ -139,9 +127,8 @@ function addGitFile(
 }
 
 /**
- * Returns Git’s layers at the top of a working tree, or in a folder without Git. The top's
- * `.gitignore` isn't read yet. Each excludes file of the user, also each possible one
- * (`possibleExcludesFiles`), is a separate layer.
+ * Returns Git's layers at the top of a working tree, or in a folder without Git, before any
+ * `.gitignore` is read. Each excludes file, also a possible one, is a separate layer.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
@@ -183,9 +170,8 @@ export async function withNested(
 }
 
 /**
- * Returns the layers at `root`. The ignore files in `root` itself aren't read yet. If a rule
- * excludes a path in a selection of `within`, the path is also excluded in a selection of any
- * folder inside.
+ * Returns the layers at `root`, before the ignore files in `root` itself are read. A path that is
+ * excluded in a selection of `within` is also excluded in a selection of a folder inside.
  */
 export async function layersAt(
   root: string,

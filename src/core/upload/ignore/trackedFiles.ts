@@ -8,9 +8,6 @@ import type { Repository } from './repository.ts';
 import type { RuleSources } from './ruleLayers.ts';
 
 export interface UnreadIndex {
-  /**
-   * The path is relative to the selected folder, with `/`, or absolute if the file is elsewhere.
-   */
   readonly file: string;
   readonly problem: IndexProblem;
 }
@@ -145,8 +142,8 @@ export class TrackedFiles {
 }
 
 /**
- * Returns a function that adds a file and the folders above it. It is fastest for files in byte
- * order. It returns false once the names of all folders are longer than `maxFolderBytes`.
+ * The returned function adds a file and the folders above it, fastest in byte order. It returns
+ * false once the folders take more than `maxFolderBytes`.
  */
 function adding({ files, folders }: Names): (path: string) => boolean {
   let last = '';

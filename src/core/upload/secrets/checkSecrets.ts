@@ -36,11 +36,10 @@ export function memoryKey(root: string, path: string): string {
 }
 
 /**
- * Looks for secrets in the selected files and their names. Workers read and scan the files
- * (`scanFile`): for tokens (`tokenTable` has those with a fixed prefix, `tokenRules` the others),
- * and for values that are assigned to a secret’s name (`findSecrets`). `literal` recognizes
- * expressions, and `placeholders` recognizes values that are no secrets. Texts for other people go
- * through the same rules (`maskSecrets`). Throws the signal’s reason.
+ * Looks for secrets in files and their paths. Workers (`scanFile`) find tokens with a fixed prefix
+ * (`tokenTable`), other tokens (`tokenRules`), and values that are assigned to a secret's name
+ * (`findSecrets`), except expressions (`literal`) and `placeholders`. Throws `workerCrashed` or the
+ * signal's reason.
  */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const { root, files, workerFile, workers, signal, onBytes } = options;

@@ -13,10 +13,7 @@ export interface Suspicion {
   readonly rule: string;
   /** Lines count from 1. Absent if the path is suspected, not the content. */
   readonly line?: number;
-  /**
-   * Shows at most two characters of the secret (`ghp_…a1`, `DB_PASSWORD=…`). Empty for the kind
-   * `name`.
-   */
+  /** The result of `maskMatch` (`ghp_…a1`, `DB_PASSWORD=…`). Empty for the kind `name`. */
   readonly masked: string;
   /** In hex. A decision applies to equal content. */
   readonly sha256: string;
@@ -52,10 +49,7 @@ export function hasFileStamp(root: string, path: string, fileStamp: string): boo
   }
 }
 
-/**
- * Scans a whole file, or only the name of a binary one. The result is an omission if the file can't
- * be read, or changed during each attempt.
- */
+/** Scans a path and the content of its file, unless the file is binary. */
 export function scanFile(root: string, path: string): Promise<ScannedFile | Omission> {
   return readSource(root, path, (source) => {
     const scanned = scanSource(source, path);
@@ -151,7 +145,6 @@ interface TextChunk {
   readonly text: string;
   /** A match at or after this index belongs to the next chunk. */
   readonly end: number;
-  /** Lines count from 1. */
   readonly firstLine: number;
 }
 

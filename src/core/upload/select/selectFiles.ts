@@ -33,20 +33,17 @@ export interface SelectOptions extends RuleOptions {
    * contents still apply.
    */
   readonly include?: readonly string[] | undefined;
-  /**
-   * Detects a folder that doesn't respond before the walk, which is synchronous and would block.
-   */
+  /** Detects a folder that doesn't respond. The walk is synchronous, and would block. */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
   /** Gets the number of files so far, every few milliseconds. */
   readonly onProgress?: ((files: number) => void) | undefined;
 }
 
 /**
- * Selects the files to upload: those that `git ls-files --others --exclude-standard` lists with an
- * empty index, and those in `include`. `Reason` has the exceptions, such as links, nested
- * repositories, and files that the user's excludes file, `.whiteboxignore`, or `exclude` excludes.
- * Starts no process. Throws `notAFolder`, `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`,
- * or the signal's reason.
+ * Selects the files that `git ls-files --others --exclude-standard` lists with an empty index, and
+ * those in `include`. Excludes more than Git, such as links, nested repositories, and what
+ * `.whiteboxignore` and `exclude` match. Starts no process. Throws `notAFolder`,
+ * `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`, or the signal's reason.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -152,10 +149,7 @@ class Walk {
     this.#options.onProgress?.(this.files.length);
   }
 
-  /**
-   * Adds the submodules that aren't checked out, whose folders are empty or missing, after all
-   * other paths.
-   */
+  /** Excludes submodules that aren't checked out: their folders are empty or missing. */
   *nameSubmodules(): Generator<undefined, void> {
     const known = new Set(this.#tracked.submodules.length === 0 ? [] : this.excluded.map(({ path }) => path));
     for (const path of this.#tracked.submodules) {

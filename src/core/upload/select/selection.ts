@@ -23,23 +23,17 @@ export type Reason =
   | { readonly kind: 'special' }
   | { readonly kind: 'nestedRepository' }
   | { readonly kind: 'submodule' }
-  /**
-   * `file` is an ignore file, or a configuration file of Git, that can't be read. So the whole
-   * folder is excluded.
-   */
+  /** If Git's ignore or configuration `file` can't be read, the whole folder is excluded. */
   | { readonly kind: 'unreadable'; readonly code: string; readonly file?: string }
   /** The name isn't valid Unicode, or is unsafe to extract on another system. */
   | { readonly kind: 'unusableName' }
-  /**
-   * The path is, or is inside, data of a version control system. No `.git` inside the selected
-   * folder is listed.
-   */
+  /** The path is data of a version control system. A `.git` below the root isn't listed. */
   | { readonly kind: 'repositoryData' }
   | { readonly kind: 'outsideRoot' };
 
 /**
- * A path that isn't uploaded. A folder's path ends in `/` and stands for all its contents, but
- * files there that Git tracks are listed after it. The root is `./`.
+ * A folder's path ends in `/` and stands for all its contents, but `ignoredButTracked` files there
+ * are listed after it. The root is `./`.
  */
 export interface Excluded {
   readonly path: string;
@@ -47,8 +41,8 @@ export interface Excluded {
 }
 
 /**
- * The files of a folder that would be uploaded, and the paths that would not. Both lists are in the
- * byte order of paths, but missing or empty submodules are at the end of `excluded`.
+ * Both lists are in the byte order of paths, but missing or empty submodules are at the end of
+ * `excluded`.
  */
 export interface Selection {
   /** The path is absolute and free of links. */
@@ -57,9 +51,6 @@ export interface Selection {
   readonly excluded: readonly Excluded[];
   readonly bytes: number;
   readonly unreadRules: readonly UnreadRules[];
-  /**
-   * Git's indexes that could not be read. Files that such an index tracks have the reason `ignored`
-   * if they are ignored.
-   */
+  /** Ignored files in an index that can't be read have the reason `ignored`. */
   readonly unreadIndexes: readonly UnreadIndex[];
 }
