@@ -35,7 +35,7 @@ interface PoolOptions {
 }
 
 const taskFiles = 128;
-/** Up to these limits, a second worker takes longer to start than it saves. */
+/** Within both limits, a second worker takes longer to start than it saves. */
 const smallFiles = 300;
 const smallBytes = 4 << 20;
 /** One task is in progress, and one waits. */
@@ -154,7 +154,7 @@ function startWorker<A extends Answer>(
   return pooled;
 }
 
-/** Sends waiting tasks to the workers with the fewest, but none that is far after `current`. */
+/** Sends waiting tasks to the workers with the fewest, but none far ahead of `current`. */
 function assignTasks(
   waiting: FileTask[],
   workers: readonly PooledWorker[],

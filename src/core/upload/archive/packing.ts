@@ -7,8 +7,7 @@ import type { SelectedFile } from '../select/selection.ts';
  * The list of files is cut into tasks, in order. A worker reads the files of a task, and a builder
  * (`TarBuilder`, `ZipBuilder`) makes segments from them: deflated parts of the archive, which
  * `writeArchive` joins. A file is read before its header is built, but a file of `largeBytes` or
- * more follows its header in slices, and is dropped if it changes meanwhile (`undo`). No library
- * uses several threads, or accepts entries that are already deflated.
+ * more follows its header in slices, and is dropped if it changes meanwhile (`undo`).
  */
 
 export type ArchiveFormat = 'tar_gz' | 'zip';
@@ -106,7 +105,6 @@ export async function packTask(
   await send({ kind: 'done', task: task.id, omitted });
 }
 
-/** Adds the files of one task to the builder, and sends each full segment. */
 class Packer {
   readonly #task: number;
   readonly #builder: SegmentBuilder;

@@ -23,7 +23,7 @@ export interface ArchiveOptions {
   readonly root: string;
   readonly files: readonly SelectedFile[];
   readonly format: ArchiveFormat;
-  /** The file must not exist. It is created with mode 0600. */
+  /** The file must not exist. */
   readonly to: string;
   readonly maxBytes: number;
   readonly workerFile: string | URL;

@@ -8,10 +8,7 @@ interface PreviewDeps<F> {
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
-/**
- * Holds the files that would be uploaded from some folders, according to a user's choices. They are
- * shown before the secret check, which may take long.
- */
+/** The selected files are shown before the secret check, which may take long. */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly PreparedFolder<F>[] = [];
@@ -42,10 +39,7 @@ export class PreviewModel<F> {
     this.#show(prepared, true);
   }
 
-  /**
-   * Repeats the selection only if the paths that a user includes have changed, and checks only
-   * files that are unchecked.
-   */
+  /** Repeats the selection only if the paths that a user includes have changed. */
   async applyChoices(): Promise<void> {
     const { steps } = this.#deps;
     if (this.#shown.some(({ folder, include }) => !haveSame(include, includedBy(steps.choicesOf(folder)))))

@@ -126,10 +126,7 @@ class Configuration {
   }
 }
 
-/**
- * `GIT_CONFIG_SYSTEM` and `GIT_CONFIG_GLOBAL` name a file to read instead of the usual ones. An
- * empty `GIT_CONFIG_GLOBAL` means no file.
- */
+/** As in Git, an empty `GIT_CONFIG_GLOBAL` means no file. */
 function systemAndUserFiles(
   {
     GIT_CONFIG_NOSYSTEM: isOff = 'false',
@@ -227,7 +224,6 @@ export function parseGitConfig(content: string): GitSetting[] {
   return settings;
 }
 
-/** The header, the setting's name, and its `=` are optional. */
 const lineStart =
   /[^\S\n]*(?:\[[^\S\n]*([-.0-9A-Za-z]+)(?:[^\S\n]+"((?:[^"\\\n]|\\.)*)")?[^\S\n]*\][^\S\n]*)?(?:([A-Za-z][-0-9A-Za-z]*)[^\S\n]*(=?))?/y;
 

@@ -88,10 +88,7 @@ function* read(
   if (version < 2 || version > 4) return 'unsupported';
   if (!(yield* isIntact(content, end, format))) return 'damaged';
   const count = content.readUInt32BE(8);
-  /**
-   * The name of the previous entry, with a character for each byte. In version 4, an entry stores
-   * only how the end of its name differs.
-   */
+  /** Version 4 stores only how the end of a name differs from the previous entry's name. */
   let name = '';
   let before = '';
   let namesBytes = 0;

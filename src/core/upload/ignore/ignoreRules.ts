@@ -4,10 +4,7 @@ type RuleSource = 'gitignore' | 'infoExclude' | 'coreExcludesFile' | 'whiteboxig
 
 export interface IgnoreRule {
   readonly source: RuleSource;
-  /**
-   * The ignore file: relative to the selected folder, with `/`, or absolute if it is elsewhere.
-   * Absent for a setting.
-   */
+  /** The result of `RuleSources.nameOf`. Absent for a setting. */
   readonly file?: string;
   /** Lines count from 1. For a setting, this is the position in the list. */
   readonly line: number;
@@ -41,8 +38,8 @@ interface Path extends PositionedRule {
 }
 
 /**
- * The rules of one ignore file. Rules for a name at any depth are indexed if they are a plain name
- * (`build`) or an extension (`*.log`).
+ * The rules of one ignore file or setting. Rules for a plain name (`build`) or an extension
+ * (`*.log`) at any depth are indexed.
  */
 interface RuleFile {
   readonly byName: ReadonlyMap<string, readonly PositionedRule[]>;
@@ -74,10 +71,7 @@ export class IgnoreRules {
     this.#disabled = disabled;
   }
 
-  /**
-   * Returns the rule that excludes an entry of the folder. `name` is in git's bytes (`toGitBytes`),
-   * with `/` for a folder.
-   */
+  /** Returns the rule that excludes the entry `name` (in git's bytes, with `/` for a folder). */
   match(name: string): IgnoreRule | undefined {
     for (const file of this.#files) {
       const found = this.#matching(file, name);
@@ -150,10 +144,7 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
   return { file: { byName, byExtension, byPattern, paths }, added };
 }
 
-/**
- * Returns the rules that match an entry's name, in no particular order. The entry is in the folder
- * to which `enterFile` has advanced `paths`.
- */
+/** Returns rules in no particular order. `enterFile` has advanced `paths` to the entry's folder. */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
   const found: PositionedRule[] = [];
   found.push(...(byName.get(name) ?? []));

@@ -134,10 +134,7 @@ function shareOf(path: string): string {
   return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 
-/**
- * Returns the folder of the user's Git configuration. On Windows, this is `HOME`, or else
- * `HOMEDRIVE` with `HOMEPATH` if that folder is reachable, or else the profile.
- */
+/** Returns the folder in which Git looks for the user's configuration. */
 export function gitHome(
   platform = process.platform,
   { HOME: home, HOMEDRIVE: drive, HOMEPATH: path }: GitSurroundings['env'] = process.env,

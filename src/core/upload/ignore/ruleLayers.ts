@@ -44,7 +44,7 @@ export interface RuleLayer {
 
 export interface RuleSources {
   readonly surroundings: GitSurroundings;
-  /** Returns a path on screen: relative to the selected folder, with `/`, or absolute elsewhere. */
+  /** Returns a path for the screen: relative to the selected folder, or else absolute. */
   readonly nameOf: (path: string) => string;
   readonly onUnreadRules: (found: UnreadRules) => void;
   readonly signal: AbortSignal | undefined;

@@ -24,10 +24,7 @@ function fromLatin(name: string): string {
 interface Names {
   readonly files: Set<string>;
   readonly folders: Set<string>;
-  /**
-   * These folders may not be on disk. Their paths are relative to the selection's root, and spelled
-   * as in the index.
-   */
+  /** Paths are relative to the selection's root, and spelled as in the index. */
   readonly submodules: string[];
   /**
    * The `.gitignore` files that a sparse checkout doesn't write to disk, although their folders are
@@ -37,8 +34,8 @@ interface Names {
 }
 
 /**
- * The limit for the names of all folders of an index together. Each folder counts `folderBytes`
- * more, for its entry in a set. A few long paths can name very many folders.
+ * The limit for the names of all folders of an index, with `folderBytes` more for each. A few long
+ * paths can name very many folders.
  */
 const maxFolderBytes = 32 << 20;
 const folderBytes = 32;

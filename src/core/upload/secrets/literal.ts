@@ -1,7 +1,6 @@
 /**
- * These rules classify an assigned value by its form alone. A value that a template, a shell,
- * Terraform, a pipeline, or a cloud’s configuration computes or looks up is an expression. So is a
- * value that was encrypted in order to be committed.
+ * A value is an expression if a template, a shell, Terraform, a pipeline, or a cloud's
+ * configuration computes it or looks it up. An encrypted value counts as an expression, too.
  */
 
 const computed = /\$[{([]|\{\{|[%#][{]|%\(|<%/;

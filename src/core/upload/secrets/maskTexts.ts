@@ -5,10 +5,7 @@ export interface MaskStart {
   readonly texts: unknown;
 }
 
-/**
- * Texts are searched like a configuration file, because they may quote any file. In such a file,
- * values without quotation marks count, too.
- */
+/** Texts are searched like a configuration file, where values without quotes count, too. */
 const path = '.env';
 /**
  * Texts are searched together, because each search has a fixed cost and most texts have no secret.
@@ -16,8 +13,8 @@ const path = '.env';
 const chunkLength = 128 * 1024;
 
 /**
- * Masks secrets in all strings of plain data, with the rules of the check before an upload. A text
- * loses its escapes if they hid a secret. An object that occurs several times stays one object.
+ * Masks secrets in all strings of plain data. A text loses its escapes if they hid a secret. An
+ * object that occurs several times stays one object.
  */
 export function maskTexts({ texts: value }: MaskStart): unknown {
   const texts = new Set<string>();

@@ -8,7 +8,7 @@ const template = '(?:example|sample|template|dist|defaults?|schema)';
  * Names of files that usually contain secrets: a pattern for the screen, and a pattern for a path
  * in lower case after a `/`. Templates (.env.example), which are public, and .npmrc, which mostly
  * sets a registry, are absent: only their content is checked.
- * @internal Tests check that they have an example of each.
+ * @internal Tests have an example of each.
  */
 export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] = [
   ['.env*', new RegExp(`/\\.env(?:rc|[._-](?!(?:[^/]*[._-])?${template}(?:$|[._-]))[^/]*)?$`)],

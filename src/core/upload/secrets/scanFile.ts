@@ -49,7 +49,7 @@ export function hasFileStamp(root: string, path: string, fileStamp: string): boo
   }
 }
 
-/** Scans a path and the content of its file, unless the file is binary. */
+/** Scans the path and, unless the file is binary, the content. */
 export function scanFile(root: string, path: string): Promise<ScannedFile | Omission> {
   return readSource(root, path, (source) => {
     const scanned = scanSource(source, path);

@@ -167,11 +167,7 @@ export function isExampleToken(value: string): boolean {
   return publicPartOf(value) !== '' && !isNoExample(value);
 }
 
-/**
- * True for a password that is an expression or equals the user name. Otherwise, a password with
- * letters and digits must match `isPattern`, any other `isExample`, and the user name must not look
- * random.
- */
+/** A user name that looks random may be the secret, as in `curl -u "<token>:"`. */
 function isSampleLogin(login: string): boolean {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/.exec(login.replaceAll(/["']/g, '')) ?? [];
   if (user === password || /^[<[]|\$[A-Z_]/.test(password) || isExpression(password)) return true;

@@ -33,7 +33,7 @@ export interface SelectOptions extends RuleOptions {
    * contents still apply.
    */
   readonly include?: readonly string[] | undefined;
-  /** Detects a folder that doesn't respond. The walk is synchronous, and would block. */
+  /** Detects a folder that doesn't respond, on which the synchronous walk would block. */
   readonly calls?: Pick<FolderCalls, 'ask'> | undefined;
   /** Gets the number of files so far, every few milliseconds. */
   readonly onProgress?: ((files: number) => void) | undefined;

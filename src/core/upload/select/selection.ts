@@ -40,10 +40,7 @@ export interface Excluded {
   readonly reason: Reason;
 }
 
-/**
- * Both lists are in the byte order of paths, but missing or empty submodules are at the end of
- * `excluded`.
- */
+/** Both lists are in the byte order of paths, but missing or empty submodules come last. */
 export interface Selection {
   /** The path is absolute and free of links. */
   readonly root: string;
@@ -51,6 +48,6 @@ export interface Selection {
   readonly excluded: readonly Excluded[];
   readonly bytes: number;
   readonly unreadRules: readonly UnreadRules[];
-  /** Ignored files in an index that can't be read have the reason `ignored`. */
+  /** Ignored files in these indexes have the reason `ignored`, not `ignoredButTracked`. */
   readonly unreadIndexes: readonly UnreadIndex[];
 }
