@@ -30,7 +30,6 @@ export async function waitForExit(exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(maxExitMs, undefined, { ref: false })]);
 }
 
-/** Throws the worker's error, `limitError`, `notInTime`, `workerCrashed`, or the abort reason. */
 export async function askWorker(
   workerData: unknown,
   workerFile: string | URL,

@@ -74,7 +74,7 @@ export interface ErrorData {
   readonly status?: number | undefined;
   /** A message, a code, or another short text. */
   readonly detail?: string | undefined;
-  /** The operation, file, setting, run, or other thing that the error is about. */
+  /** The thing that the error is about, such as a file, a setting, or a run. */
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -91,7 +91,6 @@ export interface ErrorData {
   readonly actual?: number | undefined;
 }
 
-/** Expected failures have this class. */
 export class AssessmentError extends Error {
   override readonly name = 'AssessmentError';
   readonly kind: ErrorKind;

@@ -134,7 +134,7 @@ export async function isFolder(path: string): Promise<boolean> {
   return found?.isDirectory() ?? false;
 }
 
-/** False if the file exists. Not synced, because the file is only for running processes. */
+/** False if the file exists. It isn't synced, because only running processes need it. */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
   try {
@@ -333,7 +333,7 @@ export function watchFolder(path: string, onChange: (name: string | undefined) =
     watcher = watch(path, { persistent: false }, (_kind, name) => onChange(name ?? undefined));
     watcher.on('error', poll);
   } catch {
-    poll(); // The system has no watches left, or the file system has none.
+    poll(); // For example, the system has no watches left.
   }
   return {
     dispose: () => {

@@ -122,7 +122,7 @@ function withCapitalDrive(path: string): string {
   return path.replace(/^[a-z]:\\/, (drive) => drive.toUpperCase());
 }
 
-/** True for a relative path that is extracted below its folder on every system. */
+/** True for a relative path that stays below the extraction folder on every system. */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&

@@ -44,10 +44,7 @@ export interface Disposable {
 /** Like the editor's `Event`: disposing the result unsubscribes. */
 export type Event<T> = (listener: (value: T) => void) => Disposable;
 
-/**
- * Calls listeners in the order of their subscriptions, and logs their errors. The owner exposes
- * only `event`.
- */
+/** Calls listeners in the order of their subscriptions, and logs their errors. */
 export class Emitter<T> {
   readonly #log: Logger;
   readonly #listeners = new Set<(value: T) => void>();

@@ -17,7 +17,7 @@ export function visibleText(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toPeople);
 }
 
-/** Escapes also invisible characters that scripts need: they could carry text to an agent. */
+/** Also escapes invisible characters of writing systems: they could carry text to an agent. */
 export function visibleToAgents(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toAgents);
 }

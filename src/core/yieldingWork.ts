@@ -17,7 +17,7 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: maxAtOnce }, workOn));
 }
 
-/** Yields to other work every few milliseconds. Throws the signal's reason. */
+/** Yields to other work every few milliseconds. */
 export async function inSlices<T>(steps: Iterator<unknown, T>, signal?: AbortSignal): Promise<T> {
   signal?.throwIfAborted();
   let pauseAt = performance.now() + sliceMs;

@@ -20,8 +20,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   readonly #changed: Emitter<{ readonly key: string }>;
   readonly #subscription: Disposable;
   /**
-   * The latest read of each key, until a caller receives its value. The next read of the key
-   * accepts that value, too.
+   * Reads whose value no caller has received yet. The next read of the key accepts that value, too.
    */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;

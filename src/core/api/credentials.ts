@@ -7,8 +7,8 @@ export interface TokenSource {
   /** Undefined if a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
   /**
-   * Returns another token after a 401, or undefined if a user must sign in. Throws `tokenCommand`
-   * if the command fails, or prints the rejected token again (`sameToken`).
+   * Replaces the token after a 401. Undefined if a user must sign in. Throws `tokenCommand` if the
+   * command fails, or prints the rejected token again.
    */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }

@@ -65,7 +65,7 @@ class Exchange {
     this.#request = request;
     const { url, method, signal } = request;
     const transport = url.protocol === 'https:' ? https : http;
-    // Pooling is off: after a pooled socket died while idle, it would be unknown whether a dispatch
+    // Pooling is off: if a pooled socket died while idle, it would be unknown whether a dispatch
     // arrived.
     const headers = { ...request.headers, Connection: 'close' };
     this.#outgoing = transport.request(url, { method, headers });
@@ -178,8 +178,8 @@ class Exchange {
   }
 
   async #write(chunk: Uint8Array): Promise<void> {
-    // Waits two turns to read what has arrived: a write to a connection that the service has closed
-    // fails, and loses a refusal that waits to be read.
+    // Waits two turns to read what has arrived. A write to a connection that the service has closed
+    // fails, and loses an unread refusal.
     await nextTurn();
     await nextTurn();
     if (this.#hasReply) throw new Error('a reply came before the end of the body');

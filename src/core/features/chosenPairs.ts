@@ -61,10 +61,7 @@ export function missingFeatures(choice: Choice, features: readonly Feature[]): s
   return [...choice.keys()].filter((name) => !names.has(name));
 }
 
-/**
- * Returns undefined if all pairs are chosen without priorities (docs/api.md, section 2.7, rule 3).
- * Throws `badPairs` with a `PairsFault`.
- */
+/** Undefined if all pairs are chosen without priorities (docs/api.md, section 2.7, rule 3). */
 export function toPairs(choice: Choice, features: readonly Feature[]): ApplicationInput['pairs'] {
   const [fault] = faultsOf(choice, features);
   if (fault !== undefined) throw new AssessmentError('badPairs', { subject: fault });
@@ -100,7 +97,6 @@ const fileSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.enum(perspectives), z.nullable(prioritySchema)]))]),
 );
 
-/** Throws `badPairs` for a damaged file. */
 export async function readChoice(folder: string): Promise<Choice | undefined> {
   const text = await readIfThere(join(folder, fileName));
   if (text === undefined) return undefined;

@@ -44,7 +44,6 @@ export const maxFeatures = 10_000;
 /** The limit for names (docs/api.md, section 8). Other texts are cut to this length. */
 const maxNameLength = 5_000;
 
-/** Throws `badFeatures` with a `FeaturesFault`. */
 export async function readFeatures(run: Run, folder: string, workerFile: string | URL): Promise<FeatureList> {
   const list = await readArtifact<FeatureList>(run, folder, 'features', workerFile);
   if (list === undefined) throw new AssessmentError('badFeatures', { subject: 'absent' });

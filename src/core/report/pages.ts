@@ -49,7 +49,6 @@ interface SavedReport {
   readonly style: string;
 }
 
-/** Returns undefined if `toInertHtml` refuses the body. */
 export function toSavedHtml({ title, language, body, style }: SavedReport): string | undefined {
   const inert = toInertHtml(body);
   if (inert === undefined) return undefined;
@@ -100,7 +99,7 @@ const number = /^-?\d{1,9}$/;
 const word = /^[a-z0-9]*$/i;
 const anyText = /^/;
 
-/** Links stay within the page, and the only style is a bar's length. */
+/** Links stay within the page. */
 const attributes: ReadonlyMap<string, RegExp> = new Map([
   ['align', word],
   ['aria-hidden', word],

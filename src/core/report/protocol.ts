@@ -49,7 +49,7 @@ const reportContent = z.strictObject({
     z.strictObject({
       /** Undefined if the text has its own headings. */
       heading: z.optional(text),
-      /** The text is untrusted. Rendered separately, it can't affect other parts. */
+      /** The text is untrusted: parts are rendered separately, so that none can affect another. */
       markdown: text,
     }),
   ),
@@ -140,7 +140,7 @@ export function readHostMessage(value: unknown): HostMessage | undefined {
   return hostMessage.safeParse(value).data;
 }
 
-/** Returns undefined for an invalid state, which an older version may have stored. */
+/** An older version may have stored a state of another shape. */
 export function readWebviewState(value: unknown): WebviewState | undefined {
   return webviewState.safeParse(value).data;
 }

@@ -152,7 +152,6 @@ export const applicationInputSchema = looseObject({
 });
 export type ApplicationInput = z.infer<typeof applicationInputSchema>;
 
-/** Returns the members that both blackbox workflows take. */
 export function sharedInput({
   target_urls,
   oos_urls,

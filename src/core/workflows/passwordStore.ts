@@ -56,10 +56,7 @@ export type SavedLogin = IndexEntry & { readonly key: string };
 /** Passwords that a user has entered for a start, by `PasswordStore.keysOf`. */
 export type EnteredPasswords = Map<string, string>;
 
-/**
- * A login's password from another request with the same target file. If only requests with other
- * files have a password, its value isn't returned.
- */
+/** A login's password from another request. Its value is returned only for the same target file. */
 export type EarlierPassword =
   | { readonly from: 'sameFile'; readonly parts: InputParts; readonly password: string }
   | { readonly from: 'otherFile' };
@@ -178,7 +175,6 @@ export class PasswordStore {
     await this.#index.update(key, undefined);
   }
 
-  /** Undefined if there is no readable entry. */
   #entryOf(key: string): IndexEntry | undefined {
     return indexEntrySchema.safeParse(this.#index.get(key)).data;
   }

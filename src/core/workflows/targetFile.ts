@@ -229,7 +229,7 @@ export function toInput(
   return { ...sharedInput(file), ...(workflow === 'blackbox-crawl' ? file.crawl : file.assessment) };
 }
 
-/** True for a password that may be moved. Users write digits without quotes, too. */
+/** True for a value that can be saved as a password. Users write digits without quotes, too. */
 function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }

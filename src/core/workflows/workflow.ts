@@ -30,9 +30,8 @@ export type Continuation = 'assessPairs' | 'continueAssessment' | 'crawlFurther'
 export type NoContinuation = 'notEligible' | 'noFeatures';
 
 /**
- * The differences between workflows. Each workflow has its own file, and `workflows` lists them.
- * `targetFile` parses the target file of the two blackbox workflows, and `blackboxInput` has the
- * schemas that the file and the requests share.
+ * The differences between workflows. `targetFile` parses the target file of the two blackbox
+ * workflows, and `blackboxInput` has the schemas that the file and the requests share.
  */
 export interface Workflow {
   readonly id: WorkflowId;
