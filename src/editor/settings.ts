@@ -39,7 +39,7 @@ const atLeastOneSchema = z.number().check(z.minimum(1));
 const notificationsSchema = z.enum(['all', 'attention', 'none']);
 const endpointIdsSchema = z.array(identifierSchema).check(z.maxLength(100));
 
-/** Throws `badSetting` for any invalid setting, even for one that is read later with a fallback. */
+/** Checks even the settings of a run that are read later with a fallback. Throws `badSetting`. */
 export function readAssessmentSettings(folder: vscode.Uri | undefined) {
   const settings = vscode.workspace.getConfiguration('whitebox', folder);
   checkedUserValue('runs.retainLocalDays', atLeastOneSchema);

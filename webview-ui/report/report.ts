@@ -9,7 +9,7 @@ import { renderSummary } from './summary.ts';
 import { renderTrend } from './trend.ts';
 
 const firstSliceMs = 16;
-/** A slice has at least this much time, so that a busy page makes progress, too. */
+/** A later slice has at least this much time, so that a busy page makes progress, too. */
 const minSliceMs = 8;
 const maxWaitMs = 100;
 /** These estimate a section's height before its layout. Only the scroll bar depends on it. */

@@ -18,7 +18,6 @@ export interface McpRuntime {
 export interface McpArguments {
   readonly server: string;
   readonly folder: string;
-  /** This is the extension's folder in global storage. */
   readonly storage: string;
 }
 

@@ -57,7 +57,6 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
 
 type AnyFailure = Failure | ({ kind: Failure['kind'] } & AssessmentError['data']);
 
-/** VS Code polls again by itself, so the message doesn't ask the user to try again. */
 export function describeTrouble(failure: AnyFailure, run: Run): ErrorMessage {
   return toMessage(failure, run, retryAdvice(true));
 }

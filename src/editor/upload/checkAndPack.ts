@@ -110,7 +110,7 @@ async function decideSecrets(
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
-  // These are not the present choices: files added in the preview since then are unchecked.
+  // Applies the choices of the preparation: files added in the preview since then are unchecked.
   const decided = prepared.map((folder) => applyChoices(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });

@@ -72,7 +72,6 @@ export class FilesAtBase {
     return new Map([...this.#files].map(([file, compared]) => [file, compared.changes]));
   }
 
-  /** `changed` has absolute paths of files and folders. */
   reread(changed: ReadonlySet<string>): boolean {
     const stale = [...this.#files.keys()].filter(atOrBelow(changed));
     for (const file of stale) this.#stale.add(file);
