@@ -234,15 +234,18 @@ function isMovable(node: Node | undefined): boolean {
   return node?.type === 'string' || node?.type === 'number';
 }
 
-/** The keys of `passwords` are indexes of logins. A text over the limits is returned unchanged. */
+/**
+ * The keys of `passwords` are indexes of logins. A text over the limits, or with an error, is
+ * returned unchanged.
+ */
 export function takePasswords(text: string): {
   readonly text: string;
   readonly passwords: ReadonlyMap<number, string>;
 } {
   const passwords = new Map<number, string>();
-  const { root, end } = toTree(text);
+  const { root, error, end } = toTree(text);
   const logins = root && findNodeAtLocation(root, ['authentication', 'credentials'])?.children;
-  if (logins === undefined || end < text.length) return { text, passwords };
+  if (logins === undefined || error !== undefined || end < text.length) return { text, passwords };
   const removed = logins.flatMap(({ children: members = [] }, index) => {
     let isFirstLeft = true;
     return members.flatMap((member, at) => {

@@ -244,5 +244,9 @@ test('F130 every password is removed from a target file, and nothing else', () =
     ],
   );
   assert.equal(taken.text, text.replace(/, "password": ["0][^ ]+/g, '').replace('"password": "", ', ''));
-  assert.deepEqual(takePasswords('[[[').passwords.size, 0);
+});
+
+test('no password is taken out of a text that is not JSON', () => {
+  const text = `{ "authentication": { "credentials": [{ "password": 0123, "id": "a" }] } }`;
+  assert.deepEqual(takePasswords(text), { text, passwords: new Map() });
 });
