@@ -139,6 +139,11 @@ export async function gitApi(): Promise<GitApi | undefined> {
   return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
+/** VS Code's git extension returns a new object at each call. */
+export function uniqueByRoot(repositories: Iterable<GitRepository>): readonly GitRepository[] {
+  return [...new Map(Array.from(repositories, (each) => [each.rootUri.fsPath, each])).values()];
+}
+
 /** Waits until VS Code's git extension has found and read the repositories. Throws `noAnswer`. */
 export async function whenRead(
   git: GitApi,
@@ -152,7 +157,7 @@ export async function whenRead(
     const check = (): void => {
       unsubscribe();
       const found = repositories();
-      const states = [...found.values()].map(({ state }) => state);
+      const states = uniqueByRoot(found.values()).map(({ state }) => state);
       subscriptions = [
         git.onDidChangeState(check),
         git.onDidOpenRepository(check),

@@ -4,7 +4,7 @@ import type { ShownLocation } from '../../core/findings/shownFinding.ts';
 import { changesOf, type ComparedBranch, type NoBranch } from '../../core/findings/view/branchChanges.ts';
 import type { Logger } from '../../core/ports.ts';
 import { type FolderCalls, inBackground, inParallel } from '../../core/yieldingWork.ts';
-import { answerOfGit, type GitApi, gitApi, type GitRepository, whenRead } from '../folders.ts';
+import { answerOfGit, type GitApi, gitApi, type GitRepository, uniqueByRoot, whenRead } from '../folders.ts';
 import { withViewProgress } from '../progress.ts';
 import { showInformation } from '../showMessage.ts';
 import { type Base, FilesAtBase, findBase } from './code/branchBase.ts';
@@ -20,11 +20,6 @@ const filesAtOnce = 8;
 /** VS Code's git extension starts two processes for each file. */
 const maxFiles = 2_000;
 const maxBranches = 200;
-
-interface Repositories {
-  readonly byRoot: ReadonlyMap<string, GitRepository>;
-  readonly ofFile: ReadonlyMap<string, GitRepository>;
-}
 
 type Unavailable = Extract<ComparedBranch, { kind: 'unavailable' }>;
 
@@ -94,7 +89,7 @@ export class BranchComparison implements vscode.Disposable {
       unlessSilent(async () => {
         const repositories = await this.#repositories(this.#filesWithFindings());
         if ('kind' in repositories) return repositories;
-        const all = [...repositories.byRoot.values()];
+        const all = uniqueByRoot(repositories.values());
         return Promise.all(all.map((repository) => answerOfGit(repository.getBranches(query))));
       }),
     );
@@ -186,38 +181,35 @@ export class BranchComparison implements vscode.Disposable {
     const found = await this.#findBases(files);
     if ('kind' in found) return found;
     this.#files.keepOnly(found);
-    await inParallel(found, filesAtOnce, ([file, base]) =>
-      this.#files.compare(file, base, async () => {
-        const location = files.get(file);
-        return location && textNow(location, this.#deps);
-      }),
-    );
+    await inParallel(files, filesAtOnce, async ([file, location]) => {
+      const base = found.get(file);
+      if (base !== undefined) await this.#files.compare(file, base, () => textNow(location, this.#deps));
+    });
     const bases = new Set([...found.values()].map(({ name, commit }) => `${name} (${commit.slice(0, 10)})`));
     return { kind: 'known', base: formatList(bases), changeOf: changesOf(this.#files.changes()) };
   }
 
-  /** Without files, returns the repositories of the workspace's folders. Throws `noAnswer`. */
-  async #repositories(files: ReadonlyMap<string, unknown>): Promise<Repositories | Unavailable> {
+  /**
+   * Returns the repositories by file or, if there are no files, by workspace folder. Throws
+   * `noAnswer`.
+   */
+  async #repositories(
+    files: ReadonlyMap<string, unknown>,
+  ): Promise<ReadonlyMap<string, GitRepository> | Unavailable> {
     if (!vscode.workspace.isTrusted) return unavailable('restricted');
     const git = await gitApi();
     if (git === undefined) return unavailable('noGit');
     const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     const paths = files.size > 0 ? [...files.keys()] : folders;
     const repositories = (): ReadonlyMap<string, GitRepository> => {
-      const found = [...paths].map((path) => git.getRepository(vscode.Uri.file(path)));
-      return new Map(found.flatMap((each) => (each === null ? [] : [[each.rootUri.fsPath, each] as const])));
+      const found = paths.map((path) => [path, git.getRepository(vscode.Uri.file(path))] as const);
+      return new Map(found.flatMap(([path, each]) => (each === null ? [] : [[path, each] as const])));
     };
     // Git is also followed before the wait, so that an answer after the wait starts a comparison.
     if (this.#isOn) this.#followGit(git, repositories().values());
-    const byRoot = await whenRead(git, repositories);
-    if (this.#isOn) this.#followGit(git, byRoot.values());
-    if (byRoot.size === 0) return unavailable('noRepository');
-    const ofFile = new Map<string, GitRepository>();
-    for (const file of files.keys()) {
-      const repository = git.getRepository(vscode.Uri.file(file));
-      if (repository !== null) ofFile.set(file, repository);
-    }
-    return { byRoot, ofFile };
+    const found = await whenRead(git, repositories);
+    if (this.#isOn) this.#followGit(git, found.values());
+    return found.size === 0 ? unavailable('noRepository') : found;
   }
 
   async #findBases(files: ReadonlyMap<string, unknown>): Promise<ReadonlyMap<string, Base> | Unavailable> {
@@ -225,22 +217,17 @@ export class BranchComparison implements vscode.Disposable {
     const found = await this.#repositories(files);
     if ('kind' in found) return found;
     const bases = new Map<string, Base>();
-    for (const [root, repository] of found.byRoot) {
+    for (const [path, repository] of found) {
+      const root = repository.rootUri.fsPath;
       const finding = this.#bases.get(root) ?? findBase(repository, memory.get<string>(branchKey), log);
       this.#bases.set(root, finding);
       const base = await finding.catch((error: unknown) => {
         this.#bases.delete(root);
         throw error;
       });
-      if (base !== undefined) bases.set(root, base);
+      if (base !== undefined) bases.set(path, base);
     }
-    if (bases.size === 0) return unavailable('noBase');
-    const ofFile = new Map<string, Base>();
-    for (const [file, { rootUri }] of found.ofFile) {
-      const base = bases.get(rootUri.fsPath);
-      if (base !== undefined) ofFile.set(file, base);
-    }
-    return ofFile;
+    return bases.size === 0 ? unavailable('noBase') : bases;
   }
 
   /** A checkout, a commit, or a fetch changes bases, as do repositories that open or close. */
@@ -254,7 +241,7 @@ export class BranchComparison implements vscode.Disposable {
       git.onDidChangeState(change),
       git.onDidOpenRepository(change),
       git.onDidCloseRepository(change),
-      ...[...repositories].map(({ state }) => state.onDidChange(change)),
+      ...uniqueByRoot(repositories).map(({ state }) => state.onDidChange(change)),
     ];
   }
 }
