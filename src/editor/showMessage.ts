@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { visibleLine, visibleText } from '../core/visibleText.ts';
+import { compact } from './formats.ts';
 
 export interface MessageAction {
   readonly title: string;
@@ -63,7 +64,7 @@ export async function askInDialog<T extends string>(
   ) => Thenable<vscode.MessageItem | undefined> =
     icon === 'info' ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
   const titles = answers.filter((answer) => answer !== false);
-  const paragraphs = [detail].flat().filter((text) => typeof text === 'string' && text !== '');
+  const paragraphs = compact(...[detail].flat());
   const chosen = await show(
     visibleLine(question),
     { modal: true, detail: visibleText(paragraphs.join('\n\n')) },

@@ -9,7 +9,7 @@ import { maskSecrets } from '../../core/upload/secrets/checkSecrets.ts';
 import { type ChangedFile, changedFilesOf, whyNotUploaded } from '../findings/code/asAssessed.ts';
 import type { TextSources } from '../findings/code/fileTexts.ts';
 import { findingsMarkdown, handToAgent } from '../findings/shareFindings.ts';
-import { formatNumber } from '../formats.ts';
+import { compact, formatNumber } from '../formats.ts';
 import { roleLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
 
@@ -28,19 +28,16 @@ export async function checkWhetherFixed(
     const changes = await describeChanges(shown, deps, signal);
     return describe(await maskSecrets({ shown, changes }, deps.secretWorkerFile, signal));
   });
-  const question = [
+  const question = compact(
     t(
       'Is the cause of the finding below gone? Follow its attack path in the code as it is now. Answer “gone”, “still present”, or “unknown”, and name the lines that show this. Change nothing. I decide about the finding.',
     ),
-    ...(data.length <= maxSentChars
-      ? []
-      : [
-          t(
-            'Only the first {0} characters are included. Read the rest in the files.',
-            formatNumber(maxSentChars),
-          ),
-        ]),
-  ];
+    data.length > maxSentChars &&
+      t(
+        'Only the first {0} characters are included. Read the rest in the files.',
+        formatNumber(maxSentChars),
+      ),
+  );
   await handToAgent(question.join('\n\n'), clip(data, maxSentChars));
 }
 

@@ -6,7 +6,7 @@ import type { PairState, ScanProgress } from '../../core/features/scanProgress.t
 import type { Run } from '../../core/run/state/run.ts';
 import { visibleName, visibleText } from '../../core/visibleText.ts';
 import { toCheckbox } from '../../lazyView.ts';
-import { moreLabel } from '../formats.ts';
+import { compact, moreLabel } from '../formats.ts';
 
 const t = vscode.l10n.t;
 
@@ -73,9 +73,9 @@ function featureItem(feature: Feature, { choice }: ShownFeatures): vscode.TreeIt
   const count = t('{0} of {1}', chosen, perspectives.length);
   const request = visibleName(`${method} ${url}`.trim());
   const label = visibleName(name);
-  const item = row(`feature ${name}`, label, joinTexts([count, request], ' · '));
+  const item = row(`feature ${name}`, label, compact(count, request).join(' · '));
   item.collapsibleState = vscode.TreeItemCollapsibleState.Collapsed;
-  item.tooltip = joinTexts([label, request, visibleText(description)], '\n');
+  item.tooltip = compact(label, request, visibleText(description)).join('\n');
   item.contextValue = 'feature';
   return withCheckbox(item, chosen === perspectives.length);
 }
@@ -90,10 +90,10 @@ const stateIcons: Readonly<Record<PairState, string>> = {
 function pairItem({ feature, perspective }: Pair, shown: ShownFeatures): vscode.TreeItem {
   const state = shown.progress.stateOf(feature, perspective);
   const priority = shown.choice.get(feature)?.get(perspective);
-  const facts = [
-    ...(isUntested(shown) ? [] : [pairStateLabel(state)]),
-    ...(priority ? [priorityLabel(priority)] : []),
-  ];
+  const facts = compact(
+    !isUntested(shown) && pairStateLabel(state),
+    priority ? priorityLabel(priority) : undefined,
+  );
   const item = row(`pair ${perspective} ${feature}`, perspective, facts.join(' · '));
   item.iconPath = new vscode.ThemeIcon(stateIcons[state]);
   item.contextValue = 'pair';
@@ -104,13 +104,9 @@ function row(id: string, label: string, description: string): vscode.TreeItem {
   const item = new vscode.TreeItem(label);
   item.id = id;
   item.description = description;
-  item.tooltip = joinTexts([label, description], '\n');
-  item.accessibilityInformation = { label: joinTexts([label, description], ', ') };
+  item.tooltip = compact(label, description).join('\n');
+  item.accessibilityInformation = { label: compact(label, description).join(', ') };
   return item;
-}
-
-function joinTexts(texts: readonly string[], separator: string): string {
-  return texts.filter((text) => text !== '').join(separator);
 }
 
 function withCheckbox(item: vscode.TreeItem, isChosen: boolean): vscode.TreeItem {

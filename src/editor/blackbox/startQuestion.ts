@@ -5,7 +5,7 @@ import { clip, visibleLine, visibleName } from '../../core/visibleText.ts';
 import { isFinal, type Run } from '../../core/run/state/run.ts';
 import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
-import { firstLines, formatAccount, formatNumber, formatTime } from '../formats.ts';
+import { compact, firstLines, formatAccount, formatNumber, formatTime } from '../formats.ts';
 import { kindLabel, limitsLabel, nameOf, runStateLabel, titleOf } from '../runs/runLabels.ts';
 import { askInDialog } from '../showMessage.ts';
 import type { BlackboxPlan } from './exactRequest.ts';
@@ -75,15 +75,15 @@ function originLines(
   const others = origins.filter((origin) => known.has(origin) && before?.has(origin) !== false);
   const listed = (some: readonly string[]): string =>
     some.map((origin) => clip(origin, maxOriginLength)).join(', ');
-  const lines = [
+  const lines = compact(
     first.length > 0 && t('{0} (first time from this machine)', listed(first)),
     added.length > 0 && t('{0} (new since the last start from this file)', listed(added)),
-    others.length > 0 && firstLines(others.map((origin) => clip(origin, maxOriginLength))),
-  ];
-  return { origins: lines.filter((line) => line !== false).join('\n'), areNew: first.length > 0 };
+    firstLines(others.map((origin) => clip(origin, maxOriginLength))),
+  );
+  return { origins: lines.join('\n'), areNew: first.length > 0 };
 }
 
-function originsOf(input: ApplicationInput | undefined): readonly string[] {
+function originsOf(input: ApplicationInput | undefined): string[] {
   return [...new Set(input?.target_urls.map(originOf))];
 }
 
@@ -115,27 +115,19 @@ function loginLines({ authentication }: ApplicationInput, show: string): string[
   const instructions = visibleLine(authentication?.additional_instructions ?? '');
   const shown = clip(instructions, maxInstructions);
   const hiddenLength = instructions.length - shown.length;
-  const lines: string[] = [];
-  if (logins > 0) {
-    lines.push(
-      logins === 1
-        ? t('VS Code sends the password for 1 login to the service. Use a test account.')
-        : t(
-            'VS Code sends the passwords for {0} logins to the service. Use test accounts.',
-            formatNumber(logins),
-          ),
-    );
-  }
-  if (instructions !== '')
-    lines.push(
-      t('The service logs in as these instructions say: {0}', hiddenLength > 0 ? `${shown}…` : shown),
-    );
-  else if (logins > 0) lines.push(t('There are no login instructions.'));
-  if (hiddenLength > 0)
-    lines.push(
+  return compact(
+    logins === 1 && t('VS Code sends the password for 1 login to the service. Use a test account.'),
+    logins > 1 &&
+      t(
+        'VS Code sends the passwords for {0} logins to the service. Use test accounts.',
+        formatNumber(logins),
+      ),
+    instructions === ''
+      ? logins > 0 && t('There are no login instructions.')
+      : t('The service logs in as these instructions say: {0}', hiddenLength > 0 ? `${shown}…` : shown),
+    hiddenLength > 0 &&
       t('Characters not shown: {0}. To see all of them, choose “{1}”.', formatNumber(hiddenLength), show),
-    );
-  return lines;
+  );
 }
 
 /** Continuations don't count, because they aren't started from the target file. */
@@ -184,12 +176,13 @@ function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): stri
 }
 
 function firstTimeLines({ preference }: ApplicationInput): string[] {
-  const ownership = t(
-    'The service rejects applications whose ownership isn’t verified for your organization. VS Code can’t check this before the start.',
+  return compact(
+    preference?.preferences &&
+      t(
+        'DO and DONT entries are preferences that the service doesn’t have to follow. To exclude something, list it as an out-of-scope URL.',
+      ),
+    t(
+      'The service rejects applications whose ownership isn’t verified for your organization. VS Code can’t check this before the start.',
+    ),
   );
-  if (preference?.preferences === undefined) return [ownership];
-  const preferences = t(
-    'DO and DONT entries are preferences that the service doesn’t have to follow. To exclude something, list it as an out-of-scope URL.',
-  );
-  return [preferences, ownership];
 }

@@ -10,13 +10,7 @@ import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from
 
 const t = vscode.l10n.t;
 
-export function showTargetLenses({
-  passwords,
-  secrets,
-}: {
-  readonly passwords: PasswordStore;
-  readonly secrets: Pick<HostSecrets, 'onDidChange'>;
-}): vscode.Disposable {
+export function showTargetLenses(passwords: PasswordStore, secrets: HostSecrets): vscode.Disposable {
   const changes = new vscode.EventEmitter<void>();
   return vscode.Disposable.from(
     changes,

@@ -14,7 +14,7 @@ import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { ReportContent, TrendContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { countFindings, formatList, formatNumber, formatTime } from '../formats.ts';
+import { compact, countFindings, formatList, formatNumber, formatTime } from '../formats.ts';
 import { severityLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
 import { pickRun } from '../runs/pickRun.ts';
@@ -102,13 +102,11 @@ function toContent(run: Run, rows: readonly TrendRow[]): ReportContent {
     facts: [],
     severities: [],
     trend: {
-      notes: [
+      notes: compact(
         t('The counts use today’s triage decisions. Imported findings don’t count.'),
         t('An open finding that a run doesn’t report is still counted until you close it.'),
-        ...(rows.length < maxTrendRuns
-          ? []
-          : [t('Only the newest {0} runs are counted.', formatNumber(maxTrendRuns))]),
-      ],
+        rows.length >= maxTrendRuns && t('Only the newest {0} runs are counted.', formatNumber(maxTrendRuns)),
+      ),
       headings: [
         t('Run'),
         t('Reported'),
@@ -143,7 +141,7 @@ function toRow(row: TrendRow): TrendContent['rows'][number] {
     { kind: 'review', label: t('Not reported, code changed or pair tested again'), count: changed },
   ];
   return {
-    label: [formatTime(run.createdAt), ...(run.label === undefined ? [] : [run.label])].join(' · '),
+    label: compact(formatTime(run.createdAt), run.label).join(' · '),
     notes: limitations.map(limitationLabel),
     counts: isUnreadable
       ? ['–', '–', '–', '–']

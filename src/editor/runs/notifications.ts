@@ -7,7 +7,7 @@ import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, roleOf, type Run, type RunIn } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
 import { showRunsAction } from '../errors/errorActions.ts';
-import { countShown, describeZero, formatNumber } from '../formats.ts';
+import { compact, countShown, describeZero, formatNumber } from '../formats.ts';
 import { continuationLabel, hasArtifact, runStateLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
 import { readDisplaySettings } from '../settings.ts';
@@ -155,12 +155,10 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
   const canContinue = continuationsOf(run).get('continueAssessment') === true;
   return {
     message: sentences.join(' '),
-    actions: [
-      ...(canContinue
-        ? [onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment')]
-        : []),
+    actions: compact(
+      canContinue && onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment'),
       ...(results.length > 0 ? results : [showRunsAction()]),
-    ],
+    ),
     // The user cancelled the run, so its end needs no attention.
     isGood: run.state === 'cancelled',
   };

@@ -3,7 +3,7 @@ import { AssessmentError } from '../../core/errors.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { Run } from '../../core/run/state/run.ts';
-import { formatTime } from '../formats.ts';
+import { compact, formatTime } from '../formats.ts';
 import { commitLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { showInformation } from '../showMessage.ts';
 
@@ -61,12 +61,12 @@ export async function pickRun(
   if (candidates.length <= 1) return candidates[0];
   const items = candidates.map((run) => ({
     label: runTitle(run),
-    description: [
-      ...(run.label === undefined ? [] : [run.label]),
+    description: compact(
+      run.label,
       formatTime(run.createdAt),
       runStateLabel(run),
-      ...run.targets.flatMap(({ commit }) => (commit === undefined ? [] : [commitLabel(commit)])),
-    ].join(' · '),
+      ...run.targets.map(({ commit }) => commit && commitLabel(commit)),
+    ).join(' · '),
     run,
   }));
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true }))?.run;

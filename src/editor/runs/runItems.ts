@@ -25,6 +25,7 @@ import {
 } from './runLabels.ts';
 import {
   capitalized,
+  compact,
   countShown,
   formatDay,
   formatDuration,
@@ -84,18 +85,16 @@ export function runItem(run: Run, { now, unread, facts, isOnlyOfDay, counts }: K
   item.id = `run:${run.id}`;
   const attention =
     attentionLabel(run, now) ?? (unread === undefined ? undefined : t('findings can’t be read'));
-  item.description = [
+  item.description = compact(
     attention,
     ...(run.workflow === 'whitebox-assessment' ? [] : [kindLabel(run), about]),
     name,
     isOnlyOfDay ? formatDay(run.createdAt) : formatMinute(run.createdAt),
     counts && countsLabel(counts),
-  ]
-    .filter((part) => part !== undefined)
-    .join(' · ');
+  ).join(' · ');
   item.tooltip = [
-    [runTitle(run), named].filter((part) => part !== undefined).join(', '),
-    [state, attention].filter((part) => part !== undefined).join(', '),
+    compact(runTitle(run), named).join(', '),
+    compact(state, attention).join(', '),
     formatTime(run.createdAt),
     ...facts,
     ...[...continuationsOf(run)].flatMap(([continuation, allowed]) =>
@@ -119,24 +118,22 @@ function countsLabel({ findings, cut, open }: FindingCounts): string {
 /** `when` clauses of the manifest match these words. */
 function abilitiesOf(run: Run, now: number, unread: Failure | undefined): string[] {
   const isBlackbox = run.workflow !== 'whitebox-assessment';
-  const abilities = [
-    [run.state, true],
-    ['live', isLive(run)],
-    ['final', isFinal(run)],
-    ['hasRunId', runIdOf(run) !== undefined],
-    ['isStuck', mayStopWatching(run, now)],
-    ['needsToken', needsToken(run)],
-    ['hasRemoteResults', hasRemoteResults(run)],
-    ['isUnsent', isUnsent(run) && !isBlackbox],
-    ['mayStartAgain', isUnsent(run) && isBlackbox],
-    ['hasReport', hasArtifact(run, 'report')],
-    ['hasFindings', hasArtifact(run, 'findings')],
-    ['hasFeatures', hasArtifact(run, 'features')],
-    ...[...continuationsOf(run)].map(([word, allowed]) => [word, allowed === true] as const),
-    ['hasUnreadFindings', hasArtifact(run, 'findings') && unread !== undefined],
-    ['hasSource', hasSource(run)],
-  ] as const;
-  return abilities.filter(([, has]) => has).map(([word]) => word);
+  return compact<string>(
+    run.state,
+    isLive(run) && 'live',
+    isFinal(run) && 'final',
+    runIdOf(run) !== undefined && 'hasRunId',
+    mayStopWatching(run, now) && 'isStuck',
+    needsToken(run) && 'needsToken',
+    hasRemoteResults(run) && 'hasRemoteResults',
+    isUnsent(run) && (isBlackbox ? 'mayStartAgain' : 'isUnsent'),
+    hasArtifact(run, 'report') && 'hasReport',
+    hasArtifact(run, 'findings') && 'hasFindings',
+    hasArtifact(run, 'features') && 'hasFeatures',
+    ...[...continuationsOf(run)].map(([word, allowed]) => allowed === true && word),
+    hasArtifact(run, 'findings') && unread !== undefined && 'hasUnreadFindings',
+    hasSource(run) && 'hasSource',
+  );
 }
 
 function iconOf(run: Run): vscode.ThemeIcon {

@@ -18,7 +18,7 @@ import {
   wasStartedHere,
 } from '../../core/run/state/run.ts';
 import { describeTrouble } from '../errors/messages.ts';
-import { formatDuration, formatList, formatTime } from '../formats.ts';
+import { compact, formatDuration, formatList, formatTime } from '../formats.ts';
 import { runTitle, runStateLabel } from './runLabels.ts';
 
 const t = vscode.l10n.t;
@@ -34,18 +34,16 @@ export function statusLines(run: Run, deps: StatusDeps): string[] {
   const duration = formatDuration(elapsedMs(run, deps.clock.now()));
   const elapsed = isLive(run) && !wasStartedHere(run) ? t('watched for {0}', duration) : duration;
   const trouble = isLive(run) ? run.trouble : undefined;
-  return [
+  return compact(
     `${runTitle(run)}: ${runStateLabel(run)}, ${elapsed}`,
-    ...(run.state === 'unknown'
-      ? [t('The response to the start request was lost. Decide how to continue.')]
-      : []),
-    ...(trouble === undefined ? [] : [describeTrouble(trouble, run).message]),
+    run.state === 'unknown' && t('The response to the start request was lost. Decide how to continue.'),
+    trouble && describeTrouble(trouble, run).message,
     ...nextSteps(run, deps),
     ...waitingFacts(run, deps),
-  ];
+  );
 }
 
-export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
+export function nextSteps(run: Run, deps: StatusDeps): string[] {
   if (isFinal(run) || run.state === 'unknown') return [];
   if (!vscode.workspace.isTrusted)
     return [
@@ -62,7 +60,7 @@ export function nextSteps(run: Run, deps: Pick<StatusDeps, 'tracker' | 'clock'>)
   }
 }
 
-function nextCheck(run: LiveRun, { tracker, clock }: Pick<StatusDeps, 'tracker' | 'clock'>): string[] {
+function nextCheck(run: LiveRun, { tracker, clock }: StatusDeps): string[] {
   const { trouble } = run;
   if (trouble?.kind === 'notSignedIn') return [t('When you sign in, VS Code checks the run again.')];
   if (run.state === 'collecting' && isDownloaded(run)) return [t('VS Code is reading the findings.')];
@@ -84,13 +82,7 @@ function nextCheck(run: LiveRun, { tracker, clock }: Pick<StatusDeps, 'tracker' 
 
 export function stepsAfterEnd(
   run: Run,
-  {
-    tracker,
-    clock,
-    findings,
-  }: Pick<StatusDeps, 'tracker' | 'clock'> & {
-    readonly findings: Pick<FindingStore, 'reading' | 'shownRuns'>;
-  },
+  { tracker, clock, findings }: StatusDeps & { readonly findings: FindingStore },
 ): string[] {
   if (!isFinal(run)) return [];
   const isReading = findings.reading().some(({ id }) => id === run.id);
@@ -98,31 +90,23 @@ export function stepsAfterEnd(
   const folders = formatList(unread.map((folder) => basename(folder)));
   const isReadAgain = failure !== undefined && !failsAgain(failure);
   const deletionAt = tracker.nextCheckAt(run.id) ?? 0;
-  return [
-    ...(isReading ? [t('VS Code is reading the findings.')] : []),
-    ...(isReadAgain ? [t('When this window gets the focus, VS Code reads the findings again.')] : []),
-    ...(unread.length > 0
-      ? [t('When {0} can be read, VS Code compares the findings with its files.', folders)]
-      : []),
-    ...(needsArchives(run)
-      ? [t('When you next open a window, VS Code tries again to save the findings.')]
-      : []),
-    ...(deletionAt > clock.now()
-      ? [t('VS Code retries the deletion of the uploaded source: {0}', formatTime(deletionAt))]
-      : []),
-  ];
+  return compact(
+    isReading && t('VS Code is reading the findings.'),
+    isReadAgain && t('When this window gets the focus, VS Code reads the findings again.'),
+    unread.length > 0 && t('When {0} can be read, VS Code compares the findings with its files.', folders),
+    needsArchives(run) && t('When you next open a window, VS Code tries again to save the findings.'),
+    deletionAt > clock.now() &&
+      t('VS Code retries the deletion of the uploaded source: {0}', formatTime(deletionAt)),
+  );
 }
 
-export function waitingFacts(run: Run, { runs }: Pick<StatusDeps, 'runs'>): string[] {
+export function waitingFacts(run: Run, { runs }: StatusDeps): string[] {
   if (!isLive(run)) return [];
   const durations = durationsBefore(runs.all(), run);
-  const [least, most] = [Math.min(...durations), Math.max(...durations)].map(formatDuration);
-  return [
+  const [least, most] = [formatDuration(Math.min(...durations)), formatDuration(Math.max(...durations))];
+  return compact(
     t('Last response: {0}', formatTime(lastGoodAnswerAt(run))),
-    ...(durations.length === 0
-      ? []
-      : least === most
-        ? [t('Earlier runs took {0}', least ?? '')]
-        : [t('Earlier runs took {0} to {1}', least ?? '', most ?? '')]),
-  ];
+    durations.length > 0 &&
+      (least === most ? t('Earlier runs took {0}', least) : t('Earlier runs took {0} to {1}', least, most)),
+  );
 }

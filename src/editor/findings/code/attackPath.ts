@@ -8,6 +8,7 @@ import { clip, visibleLine } from '../../../core/visibleText.ts';
 import { answerOf } from '../../../core/yieldingWork.ts';
 import { openDocument } from '../../folders.ts';
 import { roleLabel, locationStateLabel, titleOfFinding } from '../../findingLabels.ts';
+import { compact } from '../../formats.ts';
 import { showInformation } from '../../showMessage.ts';
 
 const t = vscode.l10n.t;
@@ -113,11 +114,10 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
   const line = here?.drift === 'gone' ? undefined : here?.startLine;
   const role = location.role && roleLabel(location.role);
   const label = clip(visibleLine(location.label ?? ''), maxLabelLength);
-  const what = [role, label].filter((part) => part !== undefined && part !== '').join(': ');
-  const state = locationStateLabel(location, shown);
+  const what = compact(role, label).join(': ');
   return {
     label: `${number}${what === '' ? visibleLine((here ?? location).path) : what}`,
-    description: [addressOf(location, shown), state].filter((part) => part !== undefined).join(' · '),
+    description: compact(addressOf(location, shown), locationStateLabel(location, shown)).join(' · '),
     location: here === undefined || line === undefined ? undefined : await locationIn(here.file, line),
   };
 }

@@ -24,12 +24,7 @@ const severities: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   unrated: DiagnosticSeverity.Information,
 };
 
-interface Deps {
-  readonly displayed: DisplayedFindings;
-  readonly log: Logger;
-}
-
-export function showDiagnostics({ displayed, log }: Deps): vscode.Disposable {
+export function showDiagnostics(displayed: DisplayedFindings, log: Logger): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('whitebox');
   const present = new Map<string, readonly ShownFinding[]>();
   let rendering = new AbortController();

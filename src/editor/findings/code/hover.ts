@@ -3,17 +3,13 @@ import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { DetailedFinding } from '../../../core/findings/shownFinding.ts';
 import { escapeMarkdown, inertMarkdown } from '../../../core/findings/view/findingMarkdown.ts';
 import { blockLabel, severityLabel, titleOfFinding } from '../../findingLabels.ts';
+import { compact } from '../../formats.ts';
 import type { DisplayedFindings } from './displayedFindings.ts';
 
 const maxFindings = 5;
 const maxTextLength = 1_500;
 
-interface Deps {
-  readonly displayed: DisplayedFindings;
-  readonly findings: FindingStore;
-}
-
-export function registerHover({ displayed, findings }: Deps): vscode.Disposable {
+export function registerHover(displayed: DisplayedFindings, findings: FindingStore): vscode.Disposable {
   return vscode.languages.registerHoverProvider(
     { scheme: 'file' },
     {
@@ -31,17 +27,14 @@ export function registerHover({ displayed, findings }: Deps): vscode.Disposable 
 /** The text is untrusted, so links, images, HTML, and commands are inert. */
 function toMarkdown({ finding, details }: DetailedFinding): vscode.MarkdownString {
   const { description, recommendation } = details;
-  const parts = [
+  const hasAdvice = recommendation.trim() !== '';
+  const parts = compact(
     `**${escapeMarkdown(`${severityLabel(finding.severity)}: ${titleOfFinding(finding)}`)}**`,
     inertMarkdown(description, maxTextLength),
-    ...(recommendation.trim() === ''
-      ? []
-      : [
-          `**${escapeMarkdown(blockLabel('recommendation'))}**`,
-          inertMarkdown(recommendation, maxTextLength),
-        ]),
-  ];
-  const markdown = new vscode.MarkdownString(parts.filter((part) => part !== '').join('\n\n'));
+    hasAdvice && `**${escapeMarkdown(blockLabel('recommendation'))}**`,
+    hasAdvice && inertMarkdown(recommendation, maxTextLength),
+  );
+  const markdown = new vscode.MarkdownString(parts.join('\n\n'));
   markdown.isTrusted = false;
   markdown.supportHtml = false;
   return markdown;

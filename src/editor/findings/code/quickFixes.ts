@@ -10,11 +10,7 @@ const t = vscode.l10n.t;
 const maxFindings = 5;
 const maxTitleLength = 80;
 
-export function registerQuickFixes({
-  displayed,
-}: {
-  readonly displayed: DisplayedFindings;
-}): vscode.Disposable {
+export function registerQuickFixes(displayed: DisplayedFindings): vscode.Disposable {
   return vscode.languages.registerCodeActionsProvider(
     { scheme: 'file' },
     {

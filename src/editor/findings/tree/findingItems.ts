@@ -14,7 +14,7 @@ import {
   type TriageState,
 } from '../../../core/findings/triage/triage.ts';
 import { visibleLine, visibleText } from '../../../core/visibleText.ts';
-import { countFindings, formatList, formatNumber, moreLabel } from '../../formats.ts';
+import { compact, countFindings, formatList, formatNumber, moreLabel } from '../../formats.ts';
 import {
   decidedBeforeLabel,
   driftLabel,
@@ -110,21 +110,19 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   const severity = severityLabel(finding.severity);
   const isVerdictShown = verdict !== undefined && !usualVerdicts.has(verdict) && heading !== 'verdict';
   const hasEnded = isAcceptanceEnded(triage);
-  const facts = [
-    hasEnded ? decisionWithNote(triage) : undefined,
+  const facts = compact(
+    hasEnded && decisionWithNote(triage),
     decidedBeforeLabel(shown.decidedBefore),
-    quoted?.kind === 'quoteNotFound' ? evidenceLabel(quoted) : undefined,
-    location === undefined ? reported && visibleLine(reported.path) : undefined,
-    location?.startLine === undefined || location.drift === 'gone'
-      ? undefined
-      : t('line {0}', location.startLine),
+    quoted?.kind === 'quoteNotFound' && evidenceLabel(quoted),
+    location === undefined && reported && visibleLine(reported.path),
+    location?.startLine !== undefined && location.drift !== 'gone' && t('line {0}', location.startLine),
     finding.perspective,
-    finding.url === undefined ? undefined : requestOf(finding),
+    finding.url !== undefined && requestOf(finding),
     ...finding.cwes.map(cweLabel),
-    isVerdictShown ? verdictLabel(verdict) : undefined,
-    isUndecided(triage) || hasEnded ? undefined : decisionLabel(triage),
+    isVerdictShown && verdictLabel(verdict),
+    !isUndecided(triage) && !hasEnded && decisionLabel(triage),
     location && driftLabel(location),
-  ].filter((fact) => fact !== undefined);
+  );
   const forUser = forUserLabel(shown, quoted);
   const label = forUser === undefined ? title : `⚠ ${forUser} · ${title}`;
   const item = new vscode.TreeItem(label);
@@ -132,13 +130,13 @@ function findingItem(node: FindingNode): vscode.TreeItem {
   item.iconPath = isClosed(triage.state)
     ? new vscode.ThemeIcon(triageIcons[triage.state])
     : severityIcon(finding.severity);
-  item.contextValue = [
+  item.contextValue = compact(
     'finding',
-    ...(isLiveFinding(finding) ? ['live'] : []),
-    ...(finding.url === undefined ? [] : ['withUrl']),
-    ...(finding.locations.length > 0 && shown.run.workflow === 'whitebox-assessment' ? ['withFile'] : []),
-    ...(attackPathOf(finding).length > 1 ? ['withPath'] : []),
-  ].join(' ');
+    isLiveFinding(finding) && 'live',
+    finding.url !== undefined && 'withUrl',
+    finding.locations.length > 0 && shown.run.workflow === 'whitebox-assessment' && 'withFile',
+    attackPathOf(finding).length > 1 && 'withPath',
+  ).join(' ');
   item.tooltip = tooltipOf(shown, title);
   item.accessibilityInformation = { label: [`${severity}: ${label}`, ...facts].join(', ') };
   const isOnlyLive = location === undefined && isLiveFinding(finding);
@@ -175,26 +173,22 @@ function tooltipOf(
   title: string,
 ): string {
   const rating = [severityLabel(finding.severity), ...finding.cwes.map(cweLabel)].join(' · ');
-  const where = [finding.feature, requestOf(finding)].filter((part) => part !== undefined && part !== '');
   const quoted = leastOf(evidence);
-  const known = [
+  const facts = compact(
     quoted && evidenceLabel(quoted),
     verdict && verdictLabel(verdict),
     decidedBeforeLabel(decidedBefore),
-    owners === 'unknown' ? ownersLabel(owners) : undefined,
-    typeof owners === 'object' && owners.length > 0 ? t('Owner: {0}', formatList(owners)) : undefined,
-  ];
-  const facts = known.filter((fact) => fact !== undefined).join(' · ');
-  return [
+    owners === 'unknown' && ownersLabel(owners),
+    typeof owners === 'object' && owners.length > 0 && t('Owner: {0}', formatList(owners)),
+  );
+  const paragraphs = compact(
     title,
     `${rating} · ${decisionWithNote(triage)}`,
-    facts,
-    where.join('\n'),
+    facts.join(' · '),
+    compact(finding.feature, requestOf(finding)).join('\n'),
     visibleText(finding.summary),
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
-    .slice(0, maxTooltipLength);
+  );
+  return paragraphs.join('\n\n').slice(0, maxTooltipLength);
 }
 
 function moreItem(count: number): vscode.TreeItem {

@@ -21,7 +21,7 @@ import { endedEarly, isFinal, isLive, type Run } from '../../../core/run/state/r
 import { waitsForToken } from '../../../core/run/state/trouble.ts';
 import type { LazyView } from '../../../lazyView.ts';
 import { hasOpenFolder } from '../../folders.ts';
-import { countFiles, countFindings, describeZero, formatList, formatNumber } from '../../formats.ts';
+import { compact, countFiles, countFindings, describeZero, formatList, formatNumber } from '../../formats.ts';
 import { commitLabel, runLabel, titleOf } from '../../runs/runLabels.ts';
 import { proposalsLabel, verdictLabel } from '../../findingLabels.ts';
 import { readDisplaySettings } from '../../settings.ts';
@@ -185,16 +185,19 @@ export function describeFindings(
   filtered: FilteredFindings,
   { findings, filtering }: { findings: FindingStore; filtering: Filtering },
 ): void {
-  const comparison = findings.comparison();
-  const counts = [
-    ...describeHidden(filtered),
-    ...describeEnds([...findings.all(), ...findings.absent()]),
-    ...(comparison === undefined ? describeOnlyHere(filtered) : []),
-    ...describeFilter(filtering, filtered),
-  ];
-  const lines = [...describeSample(findings), ...describeRuns(findings), ...counts];
   const proposed = proposalsIn(findings).reduce((sum, { count }) => sum + count, 0);
-  if (proposed > 0) lines.push(proposalsLabel(proposed));
+  const lines = compact(
+    findings.shownRuns().some(({ run }) => isSample(run)) &&
+      t(
+        'These sample findings are invented. To assess your own code, open its folder and run “Start Assessment…”',
+      ),
+    ...describeRuns(findings),
+    ...describeHidden(filtered),
+    describeEnds([...findings.all(), ...findings.absent()]),
+    findings.comparison() === undefined && describeOnlyHere(filtered),
+    ...describeFilter(filtering, filtered),
+    proposed > 0 && proposalsLabel(proposed),
+  );
   view.message = state === 'shown' ? lines.join(' — ') : '';
   // VS Code cuts the end of a long description, so shared decisions and the filter come first.
   view.description = state === 'shown' ? '' : lines.reverse().join(' · ');
@@ -202,15 +205,6 @@ export function describeFindings(
     ({ verdict, triage }) => isReported(verdict) && !isClosed(triage.state),
   ).length;
   view.badge = open === 0 ? undefined : { value: open, tooltip: t('Open findings: {0}', formatNumber(open)) };
-}
-
-function describeSample(findings: FindingStore): string[] {
-  if (!findings.shownRuns().some(({ run }) => isSample(run))) return [];
-  return [
-    t(
-      'These sample findings are invented. To assess your own code, open its folder and run “Start Assessment…”',
-    ),
-  ];
 }
 
 export function describeRuns(findings: FindingStore): string[] {
@@ -223,51 +217,41 @@ export function describeRuns(findings: FindingStore): string[] {
     return [
       t('{0}: {1} compared with {2}', titleOf(run), runLabel(run), runLabel(baseline)),
       counts.join(' · '),
-      ...describeGaps(run),
-      ...(cut === undefined
-        ? []
-        : [t('not all of its findings are shown, so a missing finding isn’t necessarily fixed')]),
-      ...describeCut(run, cut),
-      ...describeCut(baseline, baselineCut),
+      ...compact(
+        describeGap(run),
+        cut && t('not all of its findings are shown, so a missing finding isn’t necessarily fixed'),
+        describeCut(run, cut),
+        describeCut(baseline, baselineCut),
+      ),
     ];
   }
   const reading = findings.reading().map((run) => t('{0}: VS Code is reading the findings…', titleOf(run)));
   return findings
     .shownRuns()
     .map(({ run, shown, failure, cut, changedFiles = 0, unlisted = 0, ownersGaps = [], unread = [] }) => {
-      const facts = [
-        ...(shown.length === 0 && failure === undefined ? [describeZero(run)] : []),
+      const facts = compact(
+        shown.length === 0 && failure === undefined && describeZero(run),
         titleOf(run),
         runLabel(run),
-        ...(endedEarly(run) ? [t('incomplete')] : []),
-        ...run.targets.flatMap(({ commit }) =>
-          commit === undefined ? [] : [t('commit {0}', commitLabel(commit))],
-        ),
-        ...(cut === undefined
-          ? []
-          : [t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total))]),
-        ...(changedFiles === 0 ? [] : [t('changed since then: {0}', countFiles(changedFiles))]),
-        ...(unlisted === 0 ? [] : [t('not listed, from earlier runs: {0}', countFindings(unlisted))]),
-        ...(unread.length === 0
-          ? []
-          : [
-              t(
-                'not yet compared with the files in {0}',
-                formatList(unread.map((folder) => basename(folder))),
-              ),
-            ]),
+        endedEarly(run) && t('incomplete'),
+        ...run.targets.map(({ commit }) => commit && t('commit {0}', commitLabel(commit))),
+        cut && t('the {0} most severe of {1}', formatNumber(cut.shown), countFindings(cut.total)),
+        changedFiles > 0 && t('changed since then: {0}', countFiles(changedFiles)),
+        unlisted > 0 && t('not listed, from earlier runs: {0}', countFindings(unlisted)),
+        unread.length > 0 &&
+          t('not yet compared with the files in {0}', formatList(unread.map((folder) => basename(folder)))),
         ...ownersGaps.map(ownersGapLabel),
-      ].join(' · ');
+      ).join(' · ');
       return failure === undefined ? facts : `${facts}: ${t('findings can’t be read')}`;
     })
     .concat(reading);
 }
 
-function describeGaps(run: Run): string[] {
-  if (endedEarly(run)) return [t('the run didn’t finish, so a missing finding isn’t necessarily fixed')];
+function describeGap(run: Run): string | undefined {
+  if (endedEarly(run)) return t('the run didn’t finish, so a missing finding isn’t necessarily fixed');
   if (testsOnePair(run))
-    return [t('the run tested only one pair, so a missing finding isn’t necessarily fixed')];
-  return [];
+    return t('the run tested only one pair, so a missing finding isn’t necessarily fixed');
+  return undefined;
 }
 
 function ownersGapLabel({ file, lines }: OwnersGap): string {
@@ -279,31 +263,31 @@ function ownersGapLabel({ file, lines }: OwnersGap): string {
   return t('VS Code can’t use these lines of {0}: {1}', name, lines.length > 5 ? `${first}, …` : first);
 }
 
-function describeCut(run: Run, cut: Cut | undefined): string[] {
-  if (cut === undefined) return [];
+function describeCut(run: Run, cut: Cut | undefined): string | undefined {
+  if (cut === undefined) return undefined;
   const counts = [formatNumber(cut.shown), countFindings(cut.total)] as const;
-  return [t('of {0}, only the {1} most severe of {2} are compared', runLabel(run), ...counts)];
+  return t('of {0}, only the {1} most severe of {2} are compared', runLabel(run), ...counts);
 }
 
 function describeHidden({ belowMinimum, closed }: FilteredFindings): string[] {
-  return [
-    ...(belowMinimum === 0 ? [] : [t('Hidden by minimum severity: {0}', countFindings(belowMinimum))]),
-    ...(closed === 0 ? [] : [t('Hidden because triage closed them: {0}', countFindings(closed))]),
-  ];
+  return compact(
+    belowMinimum > 0 && t('Hidden by minimum severity: {0}', countFindings(belowMinimum)),
+    closed > 0 && t('Hidden because triage closed them: {0}', countFindings(closed)),
+  );
 }
 
-function describeEnds(all: readonly ShownFinding[]): string[] {
+function describeEnds(all: readonly ShownFinding[]): string | undefined {
   const now = Date.now();
   const soon = all.filter(({ triage }) => acceptanceEnd(triage, now) === 'soon').length;
-  return soon === 0 ? [] : [t('Acceptance ends within 14 days: {0}', countFindings(soon))];
+  return soon === 0 ? undefined : t('Acceptance ends within 14 days: {0}', countFindings(soon));
 }
 
-function describeOnlyHere({ displayed }: FilteredFindings): string[] {
+function describeOnlyHere({ displayed }: FilteredFindings): string | undefined {
   const { showInProblems, ...display } = readDisplaySettings();
   const reported = displayed.filter(({ verdict }) => isReported(verdict));
   const absent = displayed.length - reported.length;
   const count = showInProblems ? hiddenFromProblems(reported, display) + absent : 0;
-  return count === 0 ? [] : [t('In this view, but not in Problems: {0}', countFindings(count))];
+  return count === 0 ? undefined : t('In this view, but not in Problems: {0}', countFindings(count));
 }
 
 function describeFilter(filtering: Filtering, { displayed, passing }: FilteredFindings): string[] {
@@ -320,13 +304,9 @@ function describeBranch({ filter, branch }: Filtering, displayed: readonly Shown
   if (filter.changedOnBranch !== true || branch.kind !== 'known') return [];
   const counts = Map.groupBy(displayed, (shown) => branch.changeOf(shown));
   const count = (change: BranchChange): string => countFindings(counts.get(change)?.length ?? 0);
-  return [
-    ...(counts.has('unchanged')
-      ? [t('Hidden because unchanged on this branch: {0}', count('unchanged'))]
-      : []),
-    ...(counts.has('noFile')
-      ? [t('Hidden because they have no location in this workspace: {0}', count('noFile'))]
-      : []),
-    ...(counts.has('unknown') ? [t('Shown, but not compared: {0}', count('unknown'))] : []),
-  ];
+  return compact(
+    counts.has('unchanged') && t('Hidden because unchanged on this branch: {0}', count('unchanged')),
+    counts.has('noFile') && t('Hidden because they have no location in this workspace: {0}', count('noFile')),
+    counts.has('unknown') && t('Shown, but not compared: {0}', count('unknown')),
+  );
 }
