@@ -63,11 +63,8 @@ function launch(
       onPackaging: byteSteps(onStep, (done, total) => t('packaging {0} of {1}', done, total)),
       onUploading: byteSteps(onStep, (done, total) => t('uploading {0} of {1}', done, total)),
     };
-    const pack = async (prepared: readonly Prepared[]) => {
-      const assessment = await toAssessment(prepared, destination);
-      const packed = await deps.tracker.pack(assessment, options);
-      return packed && { ...packed, assessment };
-    };
+    const pack = async (prepared: readonly Prepared[]) =>
+      deps.tracker.pack(await toAssessment(prepared, destination), options);
     for (;;) {
       const result = await packChecked(folders, pack, deps, { signal, onStep });
       if (result === undefined) return;

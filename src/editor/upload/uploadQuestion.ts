@@ -7,7 +7,6 @@ import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { ManifestEntry } from '../../core/upload/archive/packing.ts';
 import type { PackedRun } from '../../core/run/start/packRun.ts';
 import { coverageOf, isUnread } from '../../core/upload/choose/coverage.ts';
-import type { Assessment } from '../../core/run/state/newRun.ts';
 import { elapsedMs, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { withIncluded } from '../../core/upload/choose/choices.ts';
 import type { UploadSelection } from '../../core/upload/choose/prepareUpload.ts';
@@ -33,12 +32,6 @@ import type { UploadPreview } from './uploadPreview.ts';
 
 const t = vscode.l10n.t;
 
-interface PackedAssessment {
-  readonly run: Run;
-  readonly assessment: Assessment;
-  readonly manifests: Manifests;
-}
-
 type Manifests = PackedRun['manifests'];
 
 interface QuestionDeps {
@@ -49,7 +42,7 @@ interface QuestionDeps {
 
 /** `prepareAgain` means that the user included files, which have to be checked and packed first. */
 export async function confirmUpload(
-  packed: PackedAssessment,
+  packed: PackedRun,
   prepared: readonly Prepared[],
   { preview, choices, runs }: QuestionDeps,
   retried?: Run,
@@ -82,7 +75,7 @@ export async function confirmUpload(
 }
 
 async function describeUpload(
-  { run, assessment, manifests }: PackedAssessment,
+  { run, manifests }: PackedRun,
   prepared: readonly Prepared[],
   runs: RunStore,
   retried?: Run,
@@ -92,13 +85,11 @@ async function describeUpload(
   const bytes = archives.reduce((sum, archive) => sum + archive.bytes, 0);
   const repeated = runWithSameArchives(run, runs);
   const added = retried === undefined ? [] : await addedSince(retried, run, manifests, runs);
-  const unreadable = assessment.targets.flatMap(({ files }) =>
-    files === undefined ? [] : unreadableIn(files.selection),
-  );
+  const unreadable = prepared.flatMap(({ selection }) => unreadableIn(selection));
   const tracked = prepared.flatMap(({ selection }) => trackedIn(selection));
   const omitted = archives.flatMap(({ omitted: paths = [] }) => paths);
   return [
-    t('Destination: {0}', formatAccount(assessment)),
+    t('Destination: {0}', formatAccount(run)),
     t('Size: {0}, compressed {1}', formatBytes(sourceBytes), formatBytes(bytes)),
     ...run.targets.flatMap(({ name, coverage }) =>
       coverage === undefined ? [] : [`${visibleName(name)}: ${describeCoverage(coverage)}`],
@@ -113,7 +104,7 @@ async function describeUpload(
     ...describeNotPackaged([...unreadable, ...omitted], coverageOf(run)?.notPackaged),
     added.length > 0 &&
       `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
-    t('Report language: {0}', assessment.language === 'japanese' ? t('Japanese') : t('English')),
+    t('Report language: {0}', run.language === 'japanese' ? t('Japanese') : t('English')),
     t(
       'The run spends your organization’s credits. The service doesn’t say in advance how many. The run takes hours to days and continues while VS Code is closed.',
     ),

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { toCoverage } from '../../../../src/core/upload/choose/coverage.ts';
-import type { Assessment } from '../../../../src/core/run/state/newRun.ts';
 import type { Run } from '../../../../src/core/run/state/run.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
+import type { PackedRun } from '../../../../src/core/run/start/packRun.ts';
 import type { NotUploaded } from '../../../../src/core/upload/choose/prepareUpload.ts';
 import { uploadLabel } from '../../../../src/editor/runs/runLabels.ts';
-import { describeSuspicions } from '../../../../src/editor/upload/checkAndPack.ts';
+import { describeSuspicions, type Prepared } from '../../../../src/editor/upload/checkAndPack.ts';
 import { confirmUpload } from '../../../../src/editor/upload/uploadQuestion.ts';
 import { newHead } from '../../../../src/core/findings/result/result.ts';
 import { writeResult } from '../../../../src/core/findings/result/resultFile.ts';
@@ -190,22 +190,15 @@ async function ask(
     unreadIndexes: [],
   };
   const selection = { ...empty, ...selected };
-  const assessment = {
-    ...inventedAccount,
-    language: 'english',
-    targets: [{ ...run.targets[0], files: { selection } }],
-  };
-  const packed = {
-    run,
-    assessment: assessment as unknown as Assessment,
-    manifests: [Object.keys(files).flatMap((name) => toUploaded(name, files, '') ?? [])],
-  };
+  const prepared = partly<Prepared>({ selection, undecided: [] });
+  const manifests = [Object.keys(files).flatMap((name) => toUploaded(name, files, '') ?? [])];
+  const packed = partly<PackedRun>({ run, manifests });
   const did: string[] = [];
   const deps = {
     runs: partly<RunStore>({ all: () => known, folderOf: (id: string) => path.join(root, id) }),
     choices: { change: () => Promise.resolve(void did.push('include')) },
     preview: { show: () => void did.push('show'), close: () => void did.push('close') },
   };
-  did.push((await confirmUpload(packed, [], deps)) ?? '');
+  did.push((await confirmUpload(packed, [prepared], deps)) ?? '');
   return did.filter((each) => each !== '');
 }
