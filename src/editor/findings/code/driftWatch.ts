@@ -42,30 +42,21 @@ function openFiles(): ReadonlySet<string> {
 
 function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposable {
   const edited = new Set<string>();
-  let editedAt = 0;
-  let isWaiting = false;
-  let isDisposed = false;
+  let edits = 0;
   const locateAfterRest = async (): Promise<void> => {
-    try {
-      while (edited.size > 0) {
-        for (let leftMs = restMs; leftMs > 0; leftMs = editedAt + restMs - clock.monotonic())
-          await clock.sleep(leftMs);
-        if (isDisposed) return;
-        const files = new Set(edited);
-        edited.clear();
-        branch.reread(files);
-        await findings.locateAgain(files);
-      }
-    } finally {
-      isWaiting = false;
-    }
+    edits += 1;
+    const latest = edits;
+    await clock.sleep(restMs);
+    if (edits !== latest) return;
+    const files = new Set(edited);
+    edited.clear();
+    branch.reread(files);
+    await findings.locateAgain(files);
   };
   const gather = ({ uri }: vscode.TextDocument): void => {
     if (uri.scheme !== 'file') return;
     edited.add(uri.fsPath);
-    editedAt = clock.monotonic();
-    if (!isWaiting) inBackground(locateAfterRest(), log);
-    isWaiting = true;
+    inBackground(locateAfterRest(), log);
   };
   return vscode.Disposable.from(
     // An event without changes says that the document became dirty or was saved.
@@ -75,7 +66,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (document.isDirty) gather(document);
     }),
-    { dispose: () => (isDisposed = true) },
+    { dispose: () => (edits += 1) },
   );
 }
 
