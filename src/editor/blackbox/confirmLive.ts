@@ -16,7 +16,7 @@ import { clip, visibleLine } from '../../core/visibleText.ts';
 import { type ApplicationInput, perspectives } from '../../core/workflows/blackboxInput.ts';
 import { findInRun } from '../findings/findingArguments.ts';
 import { subjectLabel } from '../findings/triage.ts';
-import { formatNumber, formatTime } from '../formats.ts';
+import { compact, formatNumber, formatTime } from '../formats.ts';
 import { titleOfFinding } from '../findingLabels.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 import { pickRun } from '../runs/pickRun.ts';
@@ -59,7 +59,7 @@ async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: Confi
   const { run, found, result } = last;
   const { input } = run;
   const answer = (isSame: boolean) => () => deps.tracker.answerIsSame(run.id, isSame);
-  const items: { label: string; description?: string; act: () => Promise<unknown> }[] = [
+  const items = compact<{ label: string; description?: string; act: () => Promise<unknown> }>(
     ...found.map(({ finding, name }) => ({
       label: t('Show the Live Finding: {0}', titleOfFinding(finding)),
       description: requestOf(finding),
@@ -68,14 +68,15 @@ async function pickNextStep(shown: ShownFinding, last: Confirmation, deps: Confi
         if (live !== undefined) deps.details.open(live);
       },
     })),
-  ];
-  if (found.length > 0) {
-    items.push({ label: t('It’s the Same Finding'), act: answer(true) });
-    items.push({ label: t('It’s a Different Finding'), act: answer(false) });
-  }
-  if (input !== undefined && result !== 'pending')
-    items.push({ label: t('Test Same Pair Again…'), act: () => start(shown, run, input, deps) });
-  items.push({ label: t('Test Another Pair…'), act: () => testNewPair(shown, deps) });
+    found.length > 0 && { label: t('It’s the Same Finding'), act: answer(true) },
+    found.length > 0 && { label: t('It’s a Different Finding'), act: answer(false) },
+    input !== undefined &&
+      result !== 'pending' && {
+        label: t('Test Same Pair Again…'),
+        act: () => start(shown, run, input, deps),
+      },
+    { label: t('Test Another Pair…'), act: () => testNewPair(shown, deps) },
+  );
   const title = t('Confirm Live: {0}', subjectLabel([shown]));
   const picked = await vscode.window.showQuickPick(items, { title, placeHolder: confirmationLabel(last) });
   await picked?.act();
@@ -117,9 +118,7 @@ async function pickFeature(run: Run, { runs, parseWorkerFile }: ConfirmDeps): Pr
   return picked?.name;
 }
 
-async function pickPerspective({
-  finding,
-}: ShownFinding): Promise<(typeof perspectives)[number] | undefined> {
+async function pickPerspective({ finding }: ShownFinding) {
   const proposed = proposedPerspective(finding);
   const items = perspectives.map((perspective) => ({
     label: perspective,

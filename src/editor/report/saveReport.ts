@@ -23,25 +23,26 @@ export interface SaveReportDeps {
 export async function saveReport(run: Run, deps: SaveReportDeps): Promise<void> {
   const picked = await vscode.window.showQuickPick(
     [
-      { label: t('Markdown'), detail: t('As received from the service'), save: saveMarkdown },
+      {
+        label: t('Markdown'),
+        detail: t('As received from the service'),
+        save: () =>
+          saveAs(run, 'md', () => readFile(artifactPath(run, 'report', deps.runs.folderOf(run.id)))),
+      },
       {
         label: t('HTML'),
         detail: t('A single, self-contained file that looks like the report in VS Code'),
-        save: saveHtml,
+        save: () => saveHtml(run, deps),
       },
       {
         label: t('Open in Browser to Print'),
         detail: t('Or save it as PDF from the browser'),
-        save: printInBrowser,
+        save: () => printInBrowser(run, deps),
       },
     ],
     { title: t('Save Report'), placeHolder: titleOf(run) },
   );
-  await picked?.save(run, deps);
-}
-
-async function saveMarkdown(run: Run, { runs }: SaveReportDeps): Promise<void> {
-  await saveAs(run, 'md', () => readFile(artifactPath(run, 'report', runs.folderOf(run.id))));
+  await picked?.save();
 }
 
 async function saveHtml(run: Run, deps: SaveReportDeps): Promise<void> {
