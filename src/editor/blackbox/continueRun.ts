@@ -7,7 +7,7 @@ import { type Run, runIdOf } from '../../core/run/state/run.ts';
 import { type ApplicationInput, creditLimits, sharedInput } from '../../core/workflows/blackboxInput.ts';
 import { changesBetween, sentPartsOf } from '../../core/workflows/requestChanges.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { readTargetFile, type TargetFile, toInput } from '../../core/workflows/targetFile.ts';
+import { readTargetFile, toInput } from '../../core/workflows/targetFile.ts';
 import type { Continuation } from '../../core/workflows/workflow.ts';
 import { firstLines, formatNumber } from '../formats.ts';
 import { continuationLabel, noContinuationLabel, runLabel } from '../runs/runLabels.ts';
@@ -108,17 +108,7 @@ function onePairMembers(
   };
 }
 
-interface Source {
-  readonly start: Omit<BlackboxStart, 'workflow'>;
-  readonly proposal: ApplicationInput;
-  readonly remarks: readonly string[];
-}
-
-async function sourceOf(
-  run: Run,
-  workflow: BlackboxWorkflow,
-  deps: BlackboxDeps,
-): Promise<Source | undefined> {
+async function sourceOf(run: Run, workflow: BlackboxWorkflow, deps: BlackboxDeps) {
   const { input, targetFile } = run;
   const inherited = inheritedFrom(run);
   if (input === undefined) {
@@ -130,7 +120,8 @@ async function sourceOf(
     const { account, folder } = inherited;
     return start && { start: { ...start, account, folder }, proposal: start.input, remarks: [remark] };
   }
-  const file = targetFile === undefined ? undefined : await readQuietly(targetFile);
+  const read = readTargetFile((targetFile && (await readIfThere(targetFile))) ?? '');
+  const file = 'file' in read ? read.file : undefined;
   const asUploaded = { ...run, input };
   const asInFile = {
     input: file ? toInput(file, workflow) : input,
@@ -150,11 +141,6 @@ async function sourceOf(
     proposal: asInFile.input,
     remarks: changes.length === 0 ? [] : [`${differs}\n${describeChanges(changes).text}`],
   };
-}
-
-async function readQuietly(path: string): Promise<TargetFile | undefined> {
-  const read = readTargetFile((await readIfThere(path)) ?? '');
-  return 'file' in read ? read.file : undefined;
 }
 
 /** Only the request of a crawl has instructions outside `authentication`. */
