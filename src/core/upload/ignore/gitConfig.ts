@@ -145,7 +145,7 @@ function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurrou
   return [...(local ? [join(local, 'Programs', 'Git')] : []), ...(all ? [join(all, 'Git')] : [])];
 }
 
-/** Git for Windows has its programs in one of these folders, depending on how it was built. */
+/** Git for Windows has its programs in one of these folders. */
 const prefixes = ['mingw64', 'clangarm64', 'ucrt64', 'mingw32'];
 
 interface Bases {

@@ -9,11 +9,11 @@ export interface IgnoreRule {
   /** Lines count from 1. For a setting, this is the position in the list. */
   readonly line: number;
   readonly pattern: string;
-  /** True for a rule of one of the `possibleExcludesFiles`, which Git may not read. */
+  /** True for a rule of one of the `possibleExcludesFiles`. */
   readonly isConditional?: boolean;
 }
 
-/** A line that may be a rule. `text` is in git's bytes. */
+/** `text` is in git's bytes (`toGitBytes`). */
 export interface RuleLine extends IgnoreRule {
   readonly text: string;
 }

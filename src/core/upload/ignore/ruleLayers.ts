@@ -57,7 +57,7 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
 
 /**
  * Returns a rule that excludes the entry `name` (in git's bytes, with `/` for a folder), preferably
- * one that isn't Git's own.
+ * one that isn't Git's own (`isGitsOwn`).
  */
 export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {
   let found: IgnoreRule | undefined;
@@ -127,8 +127,8 @@ function addGitFile(
 }
 
 /**
- * Returns Git's layers at the top of a working tree, or in a folder without Git, before any
- * `.gitignore` is read. Each excludes file, also a possible one, is a separate layer.
+ * Each excludes file, also a possible one, is a separate layer. The rules of `.gitignore` files are
+ * added later.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,

@@ -40,7 +40,9 @@ export interface Excluded {
   readonly reason: Reason;
 }
 
-/** Both lists are in the byte order of paths, but missing or empty submodules come last. */
+/**
+ * `files` and `excluded` are in the byte order of paths, but missing or empty submodules come last.
+ */
 export interface Selection {
   /** The path is absolute and free of links. */
   readonly root: string;
