@@ -12,9 +12,7 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /**
-   * It is present for a blackbox assessment, even if the file cannot be read, and for no other run.
-   */
+  /** Only a blackbox assessment has it, even if its file cannot be read. */
   readonly progress: ScanProgress | undefined;
   readonly progressBefore: ScanProgress | undefined;
 }
@@ -22,10 +20,7 @@ export interface ComparedRun extends LaterRun {
 export interface FoundBefore extends FoundByRun {
   readonly former: FoundByRun;
   readonly isOnlyForNames: boolean;
-  /**
-   * True if there is a baseline whose findings are all known. Only then is a finding `new` if no
-   * earlier run reports it.
-   */
+  /** True if all findings of a baseline are known. Otherwise, no finding is `new`. */
   readonly hasBaseline: boolean;
 }
 
@@ -38,7 +33,7 @@ export async function compareFindings(
   const { former, hasBaseline } = before;
   const known = allNamesOf([...before.findings, ...before.absent]);
   const isUnknown = ({ name }: ResultFinding): boolean => !known.has(name);
-  // The run that reported these has been removed since.
+  // The run that reported these may have been removed.
   const absentBefore = [...before.absent, ...former.absent.filter(isUnknown)];
   const earlier = [...before.findings, ...absentBefore];
   const formerPairs = await pairFindings(run, own, former.findings);

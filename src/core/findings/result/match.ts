@@ -42,21 +42,18 @@ interface Candidate {
   readonly title: string;
   readonly file: string | undefined;
   /**
-   * One key is for the main location's quote. If there are several quotes, another key is for all
-   * of them in any order. The keys include the quotes' files.
+   * One key has the file and quote of the main location. If several locations have quotes, another
+   * key has all of these, in any order.
    */
   readonly quotes: readonly string[];
-  /** It has the main location's quote and the name of its file, without folders. */
+  /** It has the main location's quote and bare file name. */
   readonly namedQuote: string | undefined;
   readonly live: readonly string[];
   /** The main location has these lines in the later run's text. */
   lines?: DriftedRange;
   /** Follows lines of the later run's text to the text of the finding's own run. */
   toOwn?: FollowRange;
-  /**
-   * It is present only if the earlier finding's file was not uploaded again. It returns true for a
-   * path that was not in that finding's upload.
-   */
+  /** It is absent if the file was uploaded again. It returns true for paths that are new since. */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
 }

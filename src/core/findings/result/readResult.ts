@@ -27,9 +27,9 @@ import {
 } from './resultFile.ts';
 
 /**
- * The host reads saved results itself. A worker works out one result: the host asks for missing
- * results, oldest first. If the findings of an earlier run cannot be read now, its last result
- * counts; a run without one is skipped. An earlier result already includes the results before it.
+ * The host reads saved results itself, and lets a worker work out missing ones, oldest first. If
+ * the findings of an earlier run cannot be read now, its last result counts; a run without a result
+ * is skipped. An earlier result already includes the results before it.
  */
 
 export interface ResultSource {
@@ -49,7 +49,7 @@ export interface ResultMemory {
 
 const remembered: readonly string[] = ['malformedFindings', 'findingsTooLarge', 'notInTime'];
 
-/** The machine may have slept, so these files are read again. */
+/** The machine may have slept while these files were read. */
 export function forgetLate({ failed }: Pick<ResultMemory, 'failed'>): void {
   for (const [id, { error }] of failed) if (error.kind === 'notInTime') failed.delete(id);
 }
@@ -68,10 +68,7 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
   return made;
 }
 
-/**
- * Also saves the uploaded texts that findings point at. Throws if a retry may help. A retry would
- * not help without findings, for a malformed file, or beyond a limit of size or memory.
- */
+/** Also saves the uploaded texts that findings point at. Throws only if a retry may help. */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
   source.memory.failed.delete(run.id);

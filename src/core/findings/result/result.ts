@@ -8,10 +8,10 @@ import type { EvidenceOfLocations } from '../location/evidence.ts';
 import type { UploadedFile } from '../location/uploadedFiles.ts';
 
 /**
- * A result has what a run found. A worker makes it (`workOut`). It reads the findings file, and
- * gives locations their lines in the uploaded text (`location/evidence`). It pairs the findings
- * with those of earlier results (`match`), gives them verdicts (`compareRuns`), and saves two files
- * (`resultFile`). The host reads these (`readResult`).
+ * A result has what a run found. A worker (`workOut`) reads the findings file, and gives locations
+ * their lines in the uploaded text (`location/evidence`). It pairs the findings with earlier ones
+ * (`match`), and gives them verdicts (`compareRuns`). The host (`readResult`) reads the two files
+ * that the worker saves (`resultFile`).
  */
 
 const REPORTED = ['new', 'foundAgain', 'stillPresent', 'reportedAgain', 'carriedOver'] as const;
@@ -44,12 +44,9 @@ export function countVerdicts(
 export interface ResultFinding extends Named {
   readonly finding: Finding;
   readonly run: string;
-  /**
-   * This is the finding's folder or, if several are possible, the run's first folder. It is empty
-   * if none is possible.
-   */
+  /** This is `uploadedFolder` or, if that is undefined, the run's first folder. */
   readonly ofTarget: string;
-  /** It is undefined if several folders are possible, and empty if none is. */
+  /** It is undefined if several folders are possible, and empty if no folder is. */
   readonly uploadedFolder: string | undefined;
   /**
    * This is the main location's path as uploaded, else as reported. It is empty without a location.
@@ -59,7 +56,7 @@ export interface ResultFinding extends Named {
   /** Each location has its `quoteKeyOf`, which may be empty. */
   readonly quotes: readonly string[];
   readonly evidence?: EvidenceOfLocations | undefined;
-  /** It is undefined if earlier runs say nothing, or if this run could not report the finding. */
+  /** It is undefined if no comparison with earlier runs is possible. */
   readonly verdict?: Verdict | undefined;
   /** Every run since the one with this `createdAt` reports the finding, or none does. */
   readonly statusSince: number;
@@ -68,8 +65,8 @@ export interface ResultFinding extends Named {
 }
 
 /**
- * Increase the number if a change makes results come out differently. Saved results are then worked
- * out again, and keep their names and evidence.
+ * Increase this if results come out differently. Saved results are then worked out again, and keep
+ * their names and evidence.
  */
 export const resultFormat = 12;
 
@@ -81,12 +78,9 @@ export const headSchema = z.object({
   inputs: z.string(),
   facts: z.string(),
   fileStamp: z.string(),
-  /**
-   * These are the earlier results that this result builds on: one for each folder of the run, then
-   * the baseline.
-   */
+  /** This result builds on these: one for each folder of the run, then the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
-  /** The findings of these earlier runs could not be read. The stamps are of their files. */
+  /** The findings of these earlier runs could not be read. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),
   file: z.string(),
   knowsUploaded: z.array(z.boolean()),
@@ -100,10 +94,7 @@ export type ResultHead = z.infer<typeof headSchema>;
 
 export interface FoundByRun {
   readonly findings: readonly ResultFinding[];
-  /**
-   * Only earlier runs, or earlier findings files of the run, report these. They are as last
-   * reported.
-   */
+  /** Only earlier runs, or earlier findings files of the run, report these. */
   readonly absent: readonly ResultFinding[];
 }
 
@@ -111,7 +102,7 @@ export interface RunResult extends FoundByRun {
   readonly head: ResultHead;
 }
 
-/** A result depends on nothing else in a run's journal. */
+/** No other change to the run's journal affects its result. */
 export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const artifacts = 'artifacts' in run ? run.artifacts : undefined;

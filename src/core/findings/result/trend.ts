@@ -38,7 +38,7 @@ interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
   readonly reported: readonly ResultFinding[];
-  /** The verdict is that of the run's result. */
+  /** Verdicts are those of the run's result. */
   readonly absent: readonly ResultFinding[];
 }
 

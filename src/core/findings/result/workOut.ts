@@ -25,9 +25,8 @@ import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult }
 import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /**
- * Works out what a run found, in the worker. It reads the findings file once, keeps the texts of
- * uploaded files that locations point at, and looks up lines and quotes in these. Then it names and
- * judges the findings by the existing results of earlier runs.
+ * Works out what a run found. It keeps the texts of uploaded files that locations point at, and
+ * looks up lines and quotes in these. Earlier results give the findings names and verdicts.
  */
 
 export interface WorkOut {
@@ -50,7 +49,7 @@ const maxTries = 3;
 
 export interface WorkedOut {
   readonly unsaved?: RunResult;
-  /** It tells why not all texts could be kept. The findings are worked out nevertheless. */
+  /** It tells why not all texts could be kept. */
   readonly notSaved: Failure | undefined;
 }
 

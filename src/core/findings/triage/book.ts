@@ -10,7 +10,6 @@ import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './tr
  */
 
 const version = z.literal(1);
-/** In memory, a time is in wall-clock milliseconds. */
 const time = z.pipe(
   z.iso.datetime(),
   z.transform((text: string) => Date.parse(text)),
@@ -56,7 +55,7 @@ export interface TriageBook {
   readonly entries: ReadonlyMap<string, TriageEntry>;
   /** The keys are `reportKey`s: a finding may have another name by now. */
   readonly names: ReadonlyMap<string, string>;
-  /** The key is a fingerprint. The value is the name of the finding that was decided last. */
+  /** The value is the name of the finding that was decided last. */
   readonly byFingerprint: ReadonlyMap<string, string>;
   readonly answers: ReadonlyMap<string, number>;
   readonly isDamaged: boolean;
@@ -99,10 +98,7 @@ export function countsIn({ onlyIn }: TriageEntry, run: string | undefined): bool
   return onlyIn === undefined || onlyIn === run;
 }
 
-/**
- * Returns the latest decision that counts in this run, else the latest that counts only in another
- * run. It may say that the finding is undecided again.
- */
+/** Prefers a decision that counts in this run, then the later decision. */
 export function entryOf(
   book: TriageBook | undefined,
   { name, file, index }: Decidable,

@@ -30,8 +30,8 @@ export function decide(
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
-  // These decisions are about findings with the same fingerprint, under names that this result
-  // doesn't have. The runs of those findings may have been removed.
+  // These decisions are under names that this result doesn't have. The runs of their findings may
+  // have been removed.
   const byFingerprint = (): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.byFingerprint(folder, found.fingerprint) ?? []);
   const ofLost = names === undefined ? [] : byFingerprint().filter(({ name }) => !names().has(name));

@@ -15,11 +15,11 @@ export type TriageState = (typeof TRIAGE_STATES)[number];
 export interface TriageDecision {
   readonly state: TriageState;
   readonly note: string;
-  /** The time is in wall-clock milliseconds. */
+  /** This is in wall-clock milliseconds. */
   readonly at: number;
   /**
-   * The last day of an accepted risk is `YYYY-MM-DD` in local time, or an invalid text. It is kept
-   * when it has passed and the finding is open again.
+   * The last day of an accepted risk is `YYYY-MM-DD` in local time, or an invalid text. It stays
+   * when the acceptance has ended.
    */
   readonly until?: string | undefined;
   /** If absent, a user decided. */
@@ -76,7 +76,7 @@ export function dayAfter(time: number, days = 0): string {
   return [String(date.getFullYear()).padStart(4, '0'), ...parts].join('-');
 }
 
-/** Returns 00:00 UTC of the day after the last day, or undefined if that is invalid. */
+/** Returns 00:00 UTC of the day after the last day, or undefined without a valid last day. */
 export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
   return isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : undefined;
 }

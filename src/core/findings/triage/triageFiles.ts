@@ -31,14 +31,13 @@ export interface TriagePaths {
   readonly shared?: string | undefined;
 }
 
-/** All windows use the book in the extension's storage. The shared folder is in the workspace. */
 export function triagePathsOf(folder: string, storageFolder: string, isShared: boolean): TriagePaths {
   const name = createHash('sha256').update(pathKey(folder)).digest('hex').slice(0, 32);
   const book = join(storageFolder, `${name}.jsonl`);
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** This is a decision of somebody else. It has no effect until a user accepts it. */
+/** A decision of somebody else has no effect until a user accepts it. */
 export interface Proposal {
   readonly path: string;
   readonly entry: TriageEntry;
@@ -237,7 +236,7 @@ async function readShared(
   }
 }
 
-/** Returns at most one name more than are read, which tells that there are too many. */
+/** Returns at most one name above `maxFiles`, which shows that there are too many. */
 async function namesIn(path: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { name } of await opendir(path, { bufferSize: 256 })) {
@@ -264,7 +263,7 @@ async function readEntry(path: string, size: number): Promise<TriageEntry | unde
   }
 }
 
-/** A repository may have a link in the folder, which must not lead out of it. */
+/** A repository may have links, which must not lead out of the folder. */
 async function refuseOutside(folder: string, path: string): Promise<void> {
   if (pathInside(await realPath(folder), await realPath(path)) === undefined)
     throw new AssessmentError('storage', { detail: 'ELOOP' });

@@ -50,9 +50,7 @@ interface DecisionChange {
   readonly removed?: readonly string[];
 }
 
-/**
- * Other windows add to these books, too. Decisions of others are proposals until they are accepted.
- */
+/** Other windows add to these books, too. */
 export class TriageStore {
   readonly #deps: TriageDeps;
   /** The key is a `pathKey`, since runs may spell a folder differently. */
@@ -77,8 +75,8 @@ export class TriageStore {
   }
 
   /**
-   * Reads all known folders again, with shared files that were edited in place. Like `load`, it
-   * ends acceptances whose last day has passed.
+   * Also reads shared files that were edited in place. Like `load`, ends acceptances whose last day
+   * has passed.
    */
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
@@ -123,10 +121,6 @@ export class TriageStore {
     return [...this.#books.values()].flatMap(({ failures }) => failures);
   }
 
-  /**
-   * Throws `storage`, `triageDamaged` if the book cannot be read, or `noAnswer` if the shared
-   * folder doesn't respond.
-   */
   async set(
     subjects: readonly TriageSubject[],
     state: TriageState,
