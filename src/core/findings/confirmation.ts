@@ -79,10 +79,7 @@ export function proposedPerspective({ cwes }: Finding): Perspective | undefined 
   return cwes.map((cwe) => perspectiveOfCwe.get(cwe)).find((perspective) => perspective !== undefined);
 }
 
-/**
- * Returns the input of a run for one pair (docs/api.md, section 2.7), or undefined if the given
- * run's input or ID is unknown.
- */
+/** Returns the input of a run for one pair (docs/api.md, section 2.7). */
 export function toConfirmInput(
   run: Run,
   feature: string,

@@ -26,8 +26,8 @@ export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] 
 export type LocationRole = (typeof LOCATION_ROLES)[number];
 
 /**
- * Lines and columns are 1-based. `Details` have them as reported. A result's `Finding` has them
- * corrected where possible: to the uploaded text or, if the upload is unknown, to the local file.
+ * Lines and columns are 1-based. In `Details`, they are as reported. In a result's `Finding`, they
+ * are corrected to the uploaded text or, if the upload is unknown, to the local file.
  */
 export interface Location {
   /** The path is untrusted and has no line suffix. */

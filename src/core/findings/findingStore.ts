@@ -243,7 +243,6 @@ export class FindingStore implements Disposable {
     return this.#views.get(runId)?.failure;
   }
 
-  /** The head of a result that isn't shown is read once. */
   async countsOf(run: Run): Promise<FindingCounts | undefined> {
     if (!hasFindings(run) || this.failureOf(run.id) !== undefined) return undefined;
     const head =

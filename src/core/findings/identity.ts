@@ -120,7 +120,7 @@ const minQuote = 6;
 
 /**
  * Hashes a quote without white space, lines that stand for omitted code, and lines of punctuation
- * at its ends. Returns an empty text if the rest is too short to identify code.
+ * at its ends.
  */
 export function quoteKeyOf(snippet = ''): string {
   const lines = splitLines(snippet.slice(0, maxSnippet))

@@ -65,10 +65,7 @@ const nothing = {
   owners: { owners: new Map(), ownersGaps: [], isPartial: false },
 } as const;
 
-/**
- * Returns `former`, with `run`, if it is still current. If the findings cannot be read, the view
- * has a `failure`. Throws the signal's reason.
- */
+/** If the findings cannot be read, the view has a `failure`. Throws the signal's reason. */
 export async function readView(
   run: Run,
   former: RunView | undefined,

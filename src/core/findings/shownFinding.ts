@@ -11,9 +11,9 @@ import { isClosed, type TriageDecision } from './triage/triage.ts';
 import type { OwnersGap } from './location/owners.ts';
 
 /**
- * A location in a local file has the lines of the present text, if the code can be followed. A
- * changed line has no columns. `file` is absolute, `folder` is spelled as in the run's target, and
- * `path` is relative to `folder`, with `/`.
+ * Lines are those of the present text, if the code can be followed. A changed line has no columns.
+ * `file` is absolute, `folder` is spelled as in the run's target, and `path` is relative to
+ * `folder`, with `/`.
  */
 export interface ShownLocation {
   readonly file: string;
@@ -111,10 +111,6 @@ export function folderOf(shown: LocatedFinding): string | undefined {
   return shown.uploadedFolder ?? mainLocationOf(shown)?.folder;
 }
 
-/**
- * Returns the finding's folder, or all folders of its run if that folder is unknown or not among
- * them.
- */
 export function decisionFolders(shown: LocatedFinding): readonly string[] {
   const folders = shown.run.targets.map(({ folder }) => folder);
   const folder = folderOf(shown);

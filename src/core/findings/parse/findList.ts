@@ -69,8 +69,8 @@ function partsIn({ value, severity }: Part): readonly Part[] {
 }
 
 /**
- * A list under any word for a severity has that severity. An object has it only under the name of a
- * severity: an object under `error` or `info` may be anything.
+ * A list under any word for a severity has that severity. An object needs the severity's own name,
+ * since an object under `error` or `info` may be anything.
  */
 function severityOf(key = '', value: unknown): Severity | undefined {
   const word = key.trim().toLowerCase();

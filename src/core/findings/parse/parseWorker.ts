@@ -15,7 +15,7 @@ interface InRuns {
 export type Job =
   | ArtifactStart
   | ImportStart
-  /** Saves a result and details, unless it is read-only; answers with a `WorkedOut`. */
+  /** Answers with a `WorkedOut`. */
   | ({ readonly kind: 'workOut' } & WorkOut)
   /** Answers with a `ReportedFinding` for each requested index that the file has. */
   | ({ readonly kind: 'reported' } & AskedFindings & InRuns)

@@ -12,9 +12,8 @@ type Draft = Omit<Location, 'path'> & { readonly path?: string | undefined };
 
 /**
  * Reads the locations of a finding, the main location first. The finding's own fields complete the
- * only listed location, unless they name another file. Otherwise, they are the main location,
- * unless one with a line is listed in their file. Locations that explain the finding, such as steps
- * of an attack, come last, need a path of their own, and may repeat others.
+ * only listed location, or may be the main location themselves. Locations that explain the finding,
+ * such as steps of an attack, come last, need a path of their own, and may repeat others.
  */
 export function readLocations(finding: Fields): readonly Location[] {
   const draft = readDraft(finding);

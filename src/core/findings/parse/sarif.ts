@@ -59,7 +59,7 @@ export function itemsOfSarif(root: unknown): readonly Item[] | undefined {
 function itemsOfRun(run: JsonObject): readonly Item[] {
   const references = referencesIn(run);
   const inCodePoints = run['columnKind'] === 'unicodeCodePoints' || undefined;
-  // Only an earlier run had the absent results (3.27.24).
+  // Absent results were only in an earlier run (3.27.24).
   const results = listAt(run, 'results').filter((each) => memberAt(each, 'baselineState') !== 'absent');
   return results.map((each) =>
     isObject(each) ? { ...toItem(each, references), inCodePoints } : { raw: each },

@@ -119,8 +119,7 @@ function changeOf(
 }
 
 /**
- * The state of the finding's pair in this run decides. If the pair was tested or not applicable in
- * the run that this one continues, it was not tested again.
+ * A pair that was tested or not applicable in the run that this one continues was not tested again.
  */
 function pairVerdict(
   isFound: boolean,

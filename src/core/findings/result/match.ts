@@ -53,7 +53,7 @@ interface Candidate {
   lines?: DriftedRange;
   /** Follows lines of the later run's text to the text of the finding's own run. */
   toOwn?: FollowRange;
-  /** It is absent if the file was uploaded again. It returns true for paths that are new since. */
+  /** Returns true for paths that the earlier upload lacks. Absent if the file was uploaded again. */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
 }
@@ -237,7 +237,6 @@ function firstLeft(candidates: Iterable<Candidate>): Candidate | undefined {
   return undefined;
 }
 
-/** Only files with unpaired findings of both runs matter. */
 async function readLines(
   later: LaterRun,
   ours: readonly Candidate[],

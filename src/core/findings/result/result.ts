@@ -78,7 +78,7 @@ export const headSchema = z.object({
   inputs: z.string(),
   facts: z.string(),
   fileStamp: z.string(),
-  /** This result builds on these: one for each folder of the run, then the baseline. */
+  /** These are earlier results: one for each folder of the run, then that of the baseline. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** The findings of these earlier runs could not be read. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),

@@ -38,7 +38,6 @@ interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
   readonly reported: readonly ResultFinding[];
-  /** Verdicts are those of the run's result. */
   readonly absent: readonly ResultFinding[];
 }
 

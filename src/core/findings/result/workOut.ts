@@ -26,7 +26,7 @@ import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } fr
 
 /**
  * Works out what a run found. It keeps the texts of uploaded files that locations point at, and
- * looks up lines and quotes in these. Earlier results give the findings names and verdicts.
+ * looks up lines and quotes in these. Names and verdicts depend on earlier results.
  */
 
 export interface WorkOut {

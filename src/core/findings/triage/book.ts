@@ -5,8 +5,8 @@ import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './tr
 
 /**
  * A book has this machine's decisions about the findings of a folder. Each decision is a line, and
- * the last line about a finding counts. Lines are only added, so windows need no lock. A shared
- * file has one decision. A book also notes which decisions of others a user has answered.
+ * the last line about a finding counts. Lines are only added, so windows need no lock. A book
+ * also notes which decisions of others a user has answered.
  */
 
 const version = z.literal(1);

@@ -76,7 +76,7 @@ export function dayAfter(time: number, days = 0): string {
   return [String(date.getFullYear()).padStart(4, '0'), ...parts].join('-');
 }
 
-/** Returns 00:00 UTC of the day after the last day, or undefined without a valid last day. */
+/** Returns 00:00 UTC of the day after the last day. */
 export function expiryUtc({ until = '' }: TriageDecision): string | undefined {
   return isDay(until) ? new Date(Date.parse(until) + 86_400_000).toISOString() : undefined;
 }

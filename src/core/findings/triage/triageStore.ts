@@ -161,9 +161,7 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /**
-   * Returns new decisions of others by folder, each with the finding to which *Accept* applies it.
-   */
+  /** Returns new decisions of others by folder. */
   shared<T extends FindingIdentity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {
