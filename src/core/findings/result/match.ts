@@ -53,7 +53,7 @@ interface Candidate {
   lines?: DriftedRange;
   /** Follows lines of the later run's text to the text of the finding's own run. */
   toOwn?: FollowRange;
-  /** Returns true for paths that the earlier upload lacks. Absent if the file was uploaded again. */
+  /** If the file was not uploaded again, returns true for paths that the earlier upload lacks. */
   mayHaveMovedTo?: (path: string) => boolean;
   isPaired: boolean;
 }
