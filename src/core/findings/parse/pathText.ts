@@ -42,7 +42,7 @@ export function toLineRange(value: unknown): Lines | undefined {
 
 /** Splits a trailing `:12`, `:12:5`, `:12-20` or `#L12-L20` from a path. */
 export function splitPath(text: string): Lines & { readonly path: string } {
-  // Most paths end with a letter, and are returned without a search for a suffix.
+  // Most paths end with a letter, and need no search for a suffix.
   if (!/\d$/.test(text)) return { path: text };
   const match =
     /#L(?<line>\d{1,9})(?:C\d+)?(?:-L?(?<last>\d{1,9})(?:C\d+)?)?$/i.exec(text) ??

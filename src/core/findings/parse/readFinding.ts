@@ -151,7 +151,6 @@ function unused(
   });
 }
 
-/** Returns undefined for a finding about code. */
 function readLive(
   fields: Fields,
 ): Pick<ReadFinding, 'method' | 'url' | 'feature' | 'perspective'> | undefined {

@@ -48,9 +48,7 @@ export interface ResultFinding extends Named {
   readonly ofTarget: string;
   /** It is undefined if several folders are possible, and empty if no folder is. */
   readonly uploadedFolder: string | undefined;
-  /**
-   * This is the main location's path as uploaded, else as reported. It is empty without a location.
-   */
+  /** This is the main location's path as uploaded, else as reported. */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
   /** Each location has its `quoteKeyOf`, which may be empty. */

@@ -36,7 +36,7 @@ export interface WorkOut {
   readonly before?: readonly (Run | undefined)[];
   readonly skipped?: ResultHead['skipped'];
   readonly continued?: Run | undefined;
-  /** These results could not be saved. A former result of the run may be among them. */
+  /** These results could not be saved. */
   readonly kept?: readonly RunResult[];
   readonly encodings?: Encodings;
   readonly isReadOnly: boolean;

@@ -79,9 +79,8 @@ const maxReadMs = 30_000;
 type Calls = Pick<FolderCalls, 'ask'>;
 
 /**
- * Returns `known` if nothing changed. If the folder does not answer in time, the known shared
- * decisions stay. Each shared file is looked at if files were added or removed, or with
- * `looksAtEach`: a file may be edited in place.
+ * If the folder does not answer in time, the known shared decisions stay. Each shared file is
+ * looked at if files were added or removed, or with `looksAtEach`: a file may be edited in place.
  */
 export async function readDecisions(
   folder: string,
