@@ -331,9 +331,7 @@ export class FindingStore implements Disposable {
     return this.#deps.triage.set(shown.flatMap(toTriageSubjects), state, note, more);
   }
 
-  /**
-   * Returns the saved findings of the runs that are shown by default, whatever a user has chosen.
-   */
+  /** Returns the saved findings of the runs that are shown by default. */
   async latestFindings(): Promise<readonly ShownFinding[]> {
     const { runs, triage, isOpenHere } = this.#deps;
     const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());

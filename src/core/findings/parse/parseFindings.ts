@@ -7,10 +7,10 @@ import { isPass, readFinding } from './readFinding.ts';
 import { itemsOfSarif } from './sarif.ts';
 
 /**
- * Reads a findings file. `sarif` resolves the results of a SARIF log; in any other
- * file, `findList` finds the findings by what they look like. `readFinding` reads an item; fields
- * that it doesn't use go to the block “Other fields”. `rating`, `readLocations`, and `freeText`
- * read the values under the names in `aliases`.
+ * Reads a findings file. `sarif` resolves the results of a SARIF log; in any other file, `findList`
+ * finds the findings by what they look like. `readFinding` reads an item; fields that it doesn't
+ * use go to the block “Other fields”. `rating`, `readLocations`, and `freeText` read the values
+ * under the names in `aliases`.
  */
 
 export const maxFindingsBytes = 64 * 1024 * 1024;

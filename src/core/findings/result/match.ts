@@ -306,9 +306,8 @@ async function readMoves(
 }
 
 /**
- * Returns the path to look for in the later upload. It differs only if the path was not uploaded
- * again. Then the only file with the same bytes counts, else the only path that differs just in
- * letter case.
+ * Returns the path to look for in the later upload. If the path was not uploaded again, the only
+ * file with the same bytes counts, else the only path that differs just in letter case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 

@@ -33,7 +33,7 @@ export interface TrendRow {
   readonly review: number;
 }
 
-/** The findings have neither texts nor locations, since a trend keeps the findings of many runs. */
+/** The findings have neither texts nor locations, since a trend has many runs. */
 interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];

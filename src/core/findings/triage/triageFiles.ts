@@ -58,7 +58,7 @@ export interface ReadDecisions {
 
 interface SharedFiles {
   readonly files: ReadonlyMap<string, SharedFile>;
-  /** It is the folder's stamp before its files were read, or undefined if not all could be read. */
+  /** It is the folder's stamp before its files were read, if all could be read. */
   readonly stamp?: string | undefined;
   readonly failure?: AssessmentError | undefined;
 }
