@@ -12,7 +12,7 @@ import {
 import { elapsedMs, isFinal, isLive, isUnsent, type Run } from '../../core/run/state/run.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { describeUnavailable } from '../errors/messages.ts';
-import { countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
+import { compact, countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
 import { attentionLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { readDisplaySettings } from '../settings.ts';
 import { focusView } from '../../lazyView.ts';
@@ -54,13 +54,7 @@ function countDisplayed(findings: FindingStore): number {
   return findings.all().filter((shown) => isDisplayed(shown, display)).length;
 }
 
-interface Status {
-  readonly text: string;
-  readonly tooltip: string;
-  readonly label: string;
-}
-
-function idleStatus(count: number): Status {
+function idleStatus(count: number) {
   return {
     text: count === 0 ? '$(shield)' : `$(shield) ${formatNumber(count)}`,
     tooltip:
@@ -71,7 +65,7 @@ function idleStatus(count: number): Status {
   };
 }
 
-function activeStatus(active: readonly Run[], deps: StatusDeps): Status | undefined {
+function activeStatus(active: readonly Run[], deps: StatusDeps) {
   const now = deps.clock.now();
   const waiting =
     active.find((run) => needsDecision(run, now)) ?? active.find((run) => isTroubleWarning(run, now));
@@ -103,14 +97,6 @@ interface MenuDeps {
   readonly clock: Clock;
 }
 
-type MenuRow = readonly [
-  applies: boolean,
-  icon: string,
-  title: string,
-  act: () => unknown,
-  detail?: string | undefined,
-];
-
 export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): Promise<void> {
   const all = runs.all();
   // This is the last known state, because the menu does not wait for the secret storage.
@@ -128,21 +114,23 @@ export async function showMenu({ accounts, runs, findings, clock }: MenuDeps): P
   const canStop = all.some((run) => mayStopWatching(run, clock.now()));
   const hasReport = all.some((run) => hasArtifact(run, 'report'));
   const count = countFindings(countDisplayed(findings));
-  const rows: MenuRow[] = [
-    [isTrusted && needsSignIn, 'sign-in', t('Sign In…'), signIn, account],
-    [isTrusted && states.has('unknown'), 'warning', t('Resolve Unconfirmed Start…'), resend],
-    [isTrusted && unsent !== undefined, 'debug-rerun', retry, exec('whitebox.retryUpload', unsent)],
-    [isTrusted && all.some(isLive), 'refresh', t('Check Run Status Now'), exec('whitebox.refreshRuns')],
-    [isTrusted && states.has('running'), 'circle-slash', t('Cancel Run…'), exec('whitebox.cancelRun')],
-    [isTrusted && canStop, 'eye-closed', t('Stop Watching'), exec('whitebox.stopWatching')],
-    [findings.all().length > 0, 'list-tree', t('Show Findings'), () => focusView('findings'), count],
-    [hasReport, 'markdown', t('Open Report'), exec('whitebox.openReport')],
-    [isTrusted && !isSignedOut, 'shield', t('Start Assessment…'), exec('whitebox.startAssessment')],
-    [all.length > 0, 'history', t('Show Runs'), () => focusView('runs')],
-    [true, 'output', t('Show Log'), exec('whitebox.showLog')],
-  ];
-  const items = rows
-    .filter(([applies]) => applies)
-    .map(([, icon, title, act, description = '']) => ({ label: `$(${icon}) ${title}`, description, act }));
+  const row = (icon: string, title: string, act: () => unknown, description = '') => ({
+    label: `$(${icon}) ${title}`,
+    description,
+    act,
+  });
+  const items = compact(
+    isTrusted && needsSignIn && row('sign-in', t('Sign In…'), signIn, account),
+    isTrusted && states.has('unknown') && row('warning', t('Resolve Unconfirmed Start…'), resend),
+    isTrusted && unsent && row('debug-rerun', retry, exec('whitebox.retryUpload', unsent)),
+    isTrusted && all.some(isLive) && row('refresh', t('Check Run Status Now'), exec('whitebox.refreshRuns')),
+    isTrusted && states.has('running') && row('circle-slash', t('Cancel Run…'), exec('whitebox.cancelRun')),
+    isTrusted && canStop && row('eye-closed', t('Stop Watching'), exec('whitebox.stopWatching')),
+    findings.all().length > 0 && row('list-tree', t('Show Findings'), () => focusView('findings'), count),
+    hasReport && row('markdown', t('Open Report'), exec('whitebox.openReport')),
+    isTrusted && !isSignedOut && row('shield', t('Start Assessment…'), exec('whitebox.startAssessment')),
+    all.length > 0 && row('history', t('Show Runs'), () => focusView('runs')),
+    row('output', t('Show Log'), exec('whitebox.showLog')),
+  );
   await (await vscode.window.showQuickPick(items, { title: t('Whitebox Assessment') }))?.act();
 }
