@@ -47,11 +47,6 @@ export function openSetting(key: string): MessageAction {
   return { title, command: 'workbench.action.openSettings', arguments: [key] };
 }
 
-export function openSettingsFile(): MessageAction {
-  const title = t('Open Settings File');
-  return { title, command: 'workbench.action.openSettingsJson' };
-}
-
 /** The sentences are empty where VS Code retries by itself. */
 export type RetryAdvice = Readonly<Record<'again' | 'later', string>>;
 

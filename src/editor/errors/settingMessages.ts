@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type Message, openSetting, openSettingsFile, showLog } from './errorActions.ts';
+import { type Message, openSetting, showLog } from './errorActions.ts';
 
 const t = vscode.l10n.t;
 
@@ -25,7 +25,7 @@ export function describeBadSetting(subject: string, values: string | undefined):
           'The token was accepted and saved. VS Code can’t write the base URL and the organization ID to its settings file. Correct the file and sign in again, or add both values to it: {0}',
           values ?? '',
         ),
-        openSettingsFile(),
+        { title: t('Open Settings File'), command: 'workbench.action.openSettingsJson' },
       ];
     case 'token':
       return [
@@ -97,7 +97,7 @@ export function describeTokenCommand(program: string, detail: string | undefined
           program,
         );
       default: {
-        const printed = printedInstead(detail);
+        const printed = printedInstead()[detail ?? ''];
         if (printed !== undefined)
           return t(
             'The token command {0} printed {1} instead of a token. The command must print one line with the token, and nothing else.',
@@ -115,21 +115,13 @@ export function describeTokenCommand(program: string, detail: string | undefined
 }
 
 /** The output isn't shown, because it may contain a token. */
-function printedInstead(detail: string | undefined): string | undefined {
-  switch (detail) {
-    case 'nothing':
-      return t('nothing');
-    case 'json':
-      return t('JSON');
-    case 'quotes':
-      return t('text in quotation marks');
-    case 'null':
-      return t('an empty value (such as “null”)');
-    case 'words':
-      return t('more than one word');
-    case 'characters':
-      return t('characters that can’t be in a token');
-    default:
-      return undefined;
-  }
+function printedInstead(): Readonly<Record<string, string>> {
+  return {
+    nothing: t('nothing'),
+    json: t('JSON'),
+    quotes: t('text in quotation marks'),
+    null: t('an empty value (such as “null”)'),
+    words: t('more than one word'),
+    characters: t('characters that can’t be in a token'),
+  };
 }
