@@ -56,11 +56,7 @@ export function keepLines(channel: vscode.LogOutputChannel): RecentLog {
   };
 }
 
-interface Setting {
-  readonly enum?: readonly string[];
-}
-
-export type SettingList = Readonly<Record<string, Setting>>;
+export type SettingList = Readonly<Record<string, { readonly enum?: readonly string[] }>>;
 
 const networkSettings: SettingList = {
   'http.proxy': {},
@@ -138,14 +134,14 @@ function changedSettings(settings: SettingList): string[] {
         (value) => value !== undefined && !isDeepStrictEqual(value, found?.defaultValue),
       );
     });
-    const shown = new Set(changed.map((value) => shownValue(value, setting)));
+    const shown = new Set(changed.map((value) => shownValue(value, setting.enum)));
     return shown.size === 0 ? [] : [`${key}: ${[...shown].join(', ')}`];
   });
 }
 
-function shownValue(value: unknown, setting: Setting): string {
+function shownValue(value: unknown, choices: readonly string[] = []): string {
   if (Array.isArray(value)) return `entries: ${String(value.length)}`;
-  const isChoice = typeof value === 'string' && setting.enum?.includes(value) === true;
+  const isChoice = typeof value === 'string' && choices.includes(value);
   return isChoice || typeof value === 'boolean' || typeof value === 'number' ? String(value) : 'set';
 }
 

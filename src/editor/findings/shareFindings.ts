@@ -62,7 +62,9 @@ export async function handToAgent(request: string, data: string): Promise<void> 
 }
 
 async function showInChat(query: string): Promise<boolean> {
-  if (!(await hasChat())) return false;
+  // The command may exist although AI features are off.
+  const isOff = vscode.workspace.getConfiguration('chat').get<boolean>('disableAIFeatures', false);
+  if (isOff || !(await vscode.commands.getCommands(true)).includes(openChat)) return false;
   const draft = { query, isPartialQuery: true, mode: 'agent' };
   try {
     await answerOf(vscode.commands.executeCommand(openChat, draft), openChat);
@@ -71,12 +73,6 @@ async function showInChat(query: string): Promise<boolean> {
     if (error instanceof AssessmentError) return false;
     throw error;
   }
-}
-
-/** The chat's command may exist although AI features are off. */
-async function hasChat(): Promise<boolean> {
-  if (vscode.workspace.getConfiguration('chat').get<boolean>('disableAIFeatures', false)) return false;
-  return (await vscode.commands.getCommands(true)).includes(openChat);
 }
 
 export function findingsMarkdown(shown: readonly DetailedFinding[]): string {

@@ -87,8 +87,10 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
     messageOf(finding, main),
     severities[finding.severity],
   );
+  const [cwe] = finding.cwes;
+  const linkText = cwe === undefined ? finding.id : `CWE-${String(cwe)}`;
   diagnostic.source = 'Whitebox';
-  diagnostic.code = { value: linkTextOf(finding), target: toAddress(shown) };
+  diagnostic.code = { value: linkText, target: toAddress(shown) };
   // A line that is gone can't be opened.
   diagnostic.relatedInformation = others
     .filter(({ drift }) => drift !== 'gone')
@@ -100,10 +102,6 @@ function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
       );
     });
   return [diagnostic];
-}
-
-function linkTextOf({ cwes: [cwe], id }: Finding): string {
-  return cwe === undefined ? id : `CWE-${String(cwe)}`;
 }
 
 function messageOf(finding: Finding, main: ShownLocation): string {
