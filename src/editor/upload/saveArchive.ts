@@ -24,12 +24,6 @@ interface SaveDeps extends PreparationDeps {
   readonly savingFolder: string;
 }
 
-interface SavedArchive {
-  readonly path: string;
-  readonly archive: Archive;
-  readonly prepared: Prepared;
-}
-
 export async function sweepSaving(folder: string, clock: Clock): Promise<void> {
   try {
     await sweepTemporary(folder, clock.now());
@@ -45,7 +39,7 @@ export async function saveArchive(deps: SaveDeps, shownFolders?: readonly Folder
       saveFolder(folder, deps, { onStep, signal }),
     );
     if (saved === undefined) return;
-    void showInformation(describeSaved(saved));
+    void showInformation(saved);
   }
 }
 
@@ -53,7 +47,7 @@ async function saveFolder(
   folder: Folder,
   deps: SaveDeps,
   progress: StepProgress,
-): Promise<SavedArchive | undefined> {
+): Promise<string | undefined> {
   const { archiveType: format, maxArchiveBytes: maxBytes } = readAssessmentSettings(folder.uri);
   const temporary = join(deps.savingFolder, `${randomBytes(6).toString('hex')}.part`);
   const discard = (): Promise<void> => rm(temporary, { force: true });
@@ -80,7 +74,7 @@ async function saveFolder(
     const prepared = result?.prepared[0];
     if (prepared === undefined || result === undefined || path === undefined) return undefined;
     await moveFile(temporary, path);
-    return { path, archive: result.packed.archive, prepared };
+    return describeSaved(path, result.packed.archive, prepared);
   } finally {
     await discard();
   }
@@ -96,7 +90,7 @@ async function pickArchiveFile({ uri, name }: Folder, format: ArchiveType): Prom
   return file?.fsPath;
 }
 
-function describeSaved({ path, archive, prepared }: SavedArchive): string {
+function describeSaved(path: string, archive: Archive, prepared: Prepared): string {
   const size = `${countFiles(archive.manifest.length)}, ${formatBytes(archive.bytes)}`;
   const omitted = archive.omitted.map((file) => file.path);
   return [

@@ -38,47 +38,41 @@ export function createUploadPreview(
       if (isNew) inBackground(reveal(prepared.length > 0), deps.log);
     },
   });
-  const attempt = (work: () => Promise<void>): void => void deps.attempt('whitebox.previewUpload', work);
+  const attempt = (work: () => Promise<void>) => deps.attempt('whitebox.previewUpload', work);
+  const reopen = () => attempt(() => model.reopen());
   lazy.fill(previewTree(() => model.shown, changes.event));
-  const checkboxes = lazy.view.onDidChangeCheckboxState(({ items }) => {
-    attempt(async () => {
-      for (const [node, state] of items) {
-        await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
-      }
-      await model.applyChoices();
-    });
-  });
-  const reopen = (): void => attempt(() => model.reopen());
   /** An ignore file applies to a folder below it, too. */
   const isAffected = (ignoreFile: vscode.Uri): boolean => {
     const parent = vscode.Uri.joinPath(ignoreFile, '..');
     return model.shown.some(({ folder: { uri } }) => isInside(parent, uri) || isInside(uri, parent));
   };
-  const events = vscode.Disposable.from(
+  const subscriptions = vscode.Disposable.from(
+    changes,
+    lazy.view.onDidChangeCheckboxState(({ items }) => {
+      void attempt(async () => {
+        for (const [node, state] of items)
+          await choose(node, state === vscode.TreeItemCheckboxState.Checked, deps.choices);
+        await model.applyChoices();
+      });
+    }),
     vscode.workspace.onDidSaveTextDocument(({ uri }) => {
-      if (ignoreFiles.includes(posix.basename(uri.path)) && isAffected(uri)) reopen();
+      if (ignoreFiles.includes(posix.basename(uri.path)) && isAffected(uri)) void reopen();
     }),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (decidingSettings.some((key) => change.affectsConfiguration(key))) reopen();
+      if (decidingSettings.some((key) => change.affectsConfiguration(key))) void reopen();
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {
       const isOpen = ({ uri }: Folder): boolean => vscode.workspace.getWorkspaceFolder(uri) !== undefined;
-      attempt(() => model.keepOnly(isOpen));
+      void attempt(() => model.keepOnly(isOpen));
     }),
   );
   return {
     open: (folders: readonly Folder[]): Promise<void> => model.open(folders),
     show: (prepared: readonly Prepared[]): void => model.adopt(prepared),
     shown: () => model.shown,
-    reopen: async (): Promise<void> => {
-      await deps.attempt('whitebox.previewUpload', () => model.reopen());
-    },
+    reopen,
     close: (): void => model.close(),
-    dispose: (): void => {
-      checkboxes.dispose();
-      events.dispose();
-      changes.dispose();
-    },
+    dispose: () => void subscriptions.dispose(),
   };
 }
 
