@@ -26,12 +26,6 @@ export interface Section {
   readonly isText: boolean;
 }
 
-interface ReportSource {
-  readonly sections: readonly Section[];
-  /** Has the labels of all sections, in lower case. */
-  readonly footnoteLabels: ReadonlySet<string>;
-}
-
 /** Removes a fence around the whole report, which language models sometimes write. */
 export function withoutFence(markdown: string): string {
   const whole = markdown.trim();
@@ -85,7 +79,7 @@ export function pictureIn(url: string): { readonly type: string; readonly bytes:
   return { type, bytes: size === undefined ? bytes : Number(size) };
 }
 
-export function splitSections(markdown: string): ReportSource {
+export function splitSections(markdown: string) {
   const source = markdown.replace(/\r\n?/g, '\n');
   const sections = new Sections(source);
   const footnoteLabels = new Set<string>();
