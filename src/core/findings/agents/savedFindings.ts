@@ -32,7 +32,7 @@ import { type Decide, show } from '../view/show.ts';
 import type { ToolFinding, ToolFindings, ToolRun, ToolSource } from './toolAnswers.ts';
 
 /**
- * Answers agents from disk, without VS Code, and writes nothing. The answers are about the runs
+ * Answers agents from disk, without VS Code, and writes nothing. Findings are those of the runs
  * that a folder shows by default, with this machine's decisions.
  */
 

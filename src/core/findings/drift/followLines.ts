@@ -9,9 +9,7 @@ import {
   readCode,
 } from './lineText.ts';
 
-/**
- * `unknown` means that the uploaded text or the line is unknown, or that comparing takes too long.
- */
+/** `unknown` means that a text or the line is unknown, or that comparing takes too long. */
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
 
 /**
@@ -22,7 +20,7 @@ export interface DriftedRange extends LineRange {
   readonly drift: Drift;
 }
 
-/** Shorter blocks occur elsewhere by chance. */
+/** Blocks of fewer characters also occur elsewhere by chance. */
 const minBlockLength = 8;
 /** Lines that share a smaller part of their characters are no edits of each other. */
 const minLikeness = 0.5;
@@ -42,7 +40,7 @@ interface LineChange {
 
 /**
  * Blank lines don't count, and white space counts only in very long lines. Code that was moved past
- * other lines is found if it occurs exactly once in each text. Where comparing would take too long,
+ * other lines is found only if it occurs exactly once in each text. Where comparing would take too long,
  * only such code is found.
  */
 export function followLines(

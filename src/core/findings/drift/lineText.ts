@@ -39,8 +39,8 @@ export function isElision(line: string): boolean {
 export const minPartLength = 4;
 
 /**
- * Indexes a text by its groups of four characters. A lookup compares the positions of the part's
- * rarest group. It returns undefined if that takes too long.
+ * Indexes a text by its groups of four characters. A lookup compares the part at the positions of
+ * its rarest group. It returns undefined if that takes too long.
  */
 export function indexText(text: string): (part: string) => readonly number[] | undefined {
   const bits = Math.min(16, 33 - Math.clz32(text.length));

@@ -80,7 +80,6 @@ export interface ImportedFile {
   readonly decisions: readonly TriageEntry[];
 }
 
-/** Throws `badImport`. */
 export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (content.length > maxImportBytes) throw badImport('tooLarge');

@@ -26,11 +26,11 @@ import {
 /** Says where a location is in the upload, independent of the files on this machine. */
 export interface UploadPath {
   /**
-   * The folder is spelled as in the run's target. It is undefined if several targets are possible,
-   * and empty if none is.
+   * The folder is spelled as in the run's target. It is undefined if several remain possible, and
+   * empty if none is.
    */
   readonly folder: string | undefined;
-  /** The path is as uploaded, else as reported, with `/`. */
+  /** The path is as uploaded, else as reported, in NFC. */
   readonly path: string;
 }
 

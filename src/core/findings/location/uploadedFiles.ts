@@ -225,7 +225,7 @@ export interface Encodings {
 
 export interface DecodedText {
   readonly text: string;
-  /** False means that lines are right, but characters may be wrong. */
+  /** False means that characters may be wrong. */
   readonly isExact: boolean;
 }
 
@@ -241,7 +241,7 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
-/** Uses Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit the bytes. */
+/** Falls back to Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit the bytes. */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
@@ -285,8 +285,7 @@ const maxTotalBytes = 128 * 1024 * 1024;
 
 /**
  * Keeps the uploaded text of files with findings, to follow the findings through later edits. Reads
- * it from unchanged files, else from the archive. Throws `storage` for a damaged or missing
- * archive.
+ * it from unchanged files, else from the archive.
  */
 export async function keepSource(
   { targets }: Run,

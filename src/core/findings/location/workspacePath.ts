@@ -52,7 +52,7 @@ function isRefused(segment: string): boolean {
   return segment.includes(':') || /^[. ]+$/.test(segment) || device.test(stem);
 }
 
-/** Keeps a host other than `localhost` as `//host`, which `toSegments` refuses. */
+/** Keeps a host other than `localhost` as `//host`, as in a UNC path. */
 function withoutFileScheme(text: string): string {
   const [, host, path = text] = /^file:(?:\/\/([^/]*)(?=\/))?(.*)$/is.exec(text) ?? [];
   if (host !== undefined && host !== '' && host.toLowerCase() !== 'localhost') return `//${host}${path}`;

@@ -48,7 +48,7 @@ const maxRanges = 1_000;
 
 /**
  * A range counts as unchanged if its lines were only moved or indented, a whole file if its lines
- * were only indented. `base` is null if the base lacks the file. Undefined texts can't be read.
+ * were only indented. `base` is null if the base lacks the file. Undefined texts are unknown.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;

@@ -143,7 +143,7 @@ function inertText(text: string): string {
 
 /**
  * The keys are texts `path:line` that mean exactly one location. A report is as old as its run, so
- * the line is the reported one; the path is the reported or the current one. A location whose code
+ * the line is the result's; the path is the reported or the current one. A location whose code
  * is gone doesn't count beside one with code.
  */
 export function locationLinks(

@@ -10,7 +10,7 @@ import { type ExportTool, locationIn, type LogFolder, sourceRoot, toLog } from '
 /** GitHub documents these limits in “SARIF support for code scanning”. */
 export const codeScanningLimits = { gzippedBytes: 10_000_000, shownResults: 5_000 } as const;
 
-/** GitHub closes findings as fixed that an upload does not list. */
+/** GitHub closes as fixed all findings that an upload does not list. */
 export interface Upload {
   readonly listed: readonly ShownFinding[];
   readonly closed: readonly ShownFinding[];
@@ -89,7 +89,7 @@ export function toCodeScanning(
 
 /**
  * Returns the file at which findings without a file in the repository are shown: a README at the
- * top of a folder, else the first path. If nothing was uploaded, it is `README.md`.
+ * top of a folder, else the first path. If no path is known, it is `README.md`.
  */
 export async function readMainFile(
   run: Run,
