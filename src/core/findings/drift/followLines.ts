@@ -40,8 +40,8 @@ interface LineChange {
 
 /**
  * Blank lines don't count, and white space counts only in very long lines. Code that was moved past
- * other lines is found only if it occurs exactly once in each text. Where comparing would take too long,
- * only such code is found.
+ * other lines is found only if it occurs exactly once in each text. Where comparing would take too
+ * long, only such code is found.
  */
 export function followLines(
   before: readonly string[],

@@ -32,7 +32,7 @@ export async function readImport(
   }
 }
 
-/** Without `folder`, the target's folder does not exist on this machine. */
+/** `folder` is undefined if no folder of this machine was chosen. */
 export interface ImportTarget {
   readonly folder?: string | undefined;
   readonly name: string;

@@ -205,7 +205,7 @@ function readGitHubRule(line: string): OwnerRule | undefined {
   return pattern && { ...pattern, owners, isExclusion: false, isOdd: false };
 }
 
-/** A line with only a path has the owners of its section. GitLab reads `[Name` without `]` as a path. */
+/** A path alone has the owners of its section. GitLab reads `[Name` without `]` as a path. */
 function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | undefined {
   const rule = line.replace(/^!/, '');
   const [glob = ''] = globAtStart.exec(rule) ?? [];

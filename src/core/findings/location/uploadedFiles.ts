@@ -241,7 +241,7 @@ export function createDecode({ documents, folders }: Encodings): Decode {
 
 export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 
-/** Falls back to Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit the bytes. */
+/** Falls back to Latin-1 if the encoding is unknown or, except for UTF-16, doesn't fit. */
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
