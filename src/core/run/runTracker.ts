@@ -218,7 +218,7 @@ export class RunTracker implements Disposable {
   /**
    * Removes the uploads of a run (`uploadsToRemove`), and then the run and its files. If an upload
    * can't be removed, keeps the run and returns the failure. With `leavesSource`, the uploads stay
-   * on the service. Throws failures of the disk.
+   * on the service.
    */
   async remove(id: string, { leavesSource = false } = {}): Promise<AssessmentError | undefined> {
     const { store, clock, log, deleteSourceAfterRun } = this.#deps;

@@ -86,7 +86,7 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
 
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
-  // Nothing awaits these, because the service may not answer.
+  // Nothing awaits these, because the service may not respond.
   const start = (): void => {
     inBackground(tracker.resume(), log);
     inBackground(offerLostRuns(deps), log);

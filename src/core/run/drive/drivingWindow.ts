@@ -32,9 +32,7 @@ export class DrivingWindow {
   #isBeating = false;
   #cleanedAt = -Infinity;
   readonly #tried = new Set<string>();
-  /**
-   * True while the workbench doesn't answer: its window is gone, but the extension host still runs.
-   */
+  /** True while the workbench doesn't respond: its window is gone, but not the extension host. */
   #isWorkbenchGone = false;
 
   constructor(deps: RunDeps, ended: Emitter<Run>) {
@@ -99,7 +97,6 @@ export class DrivingWindow {
     return drive;
   }
 
-  /** Undefined if another window has the lease, or if this window has stopped. */
   takeFromDrive(id: string): Promise<Lease | undefined> {
     return this.#inTurn(id, async () => {
       await this.stopDriving(id);

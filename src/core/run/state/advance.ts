@@ -192,7 +192,6 @@ function answered(
     : { ...toCancelled(run, at), runId, dispatchedAt, exitedAt: at, noticeDue: true };
 }
 
-/** Returns the same run while the same failure lasts, so that nothing is written. */
 function stepFailed(run: Run, { failure, retryAt, at }: EventOf<'stepFailed'>): Run {
   if (!isLive(run)) return retryAt === undefined ? run : { ...run, retryAt };
   const { firstSeen = at, deniedSince = deniesRun(failure) ? at : undefined } = run.trouble ?? {};

@@ -76,8 +76,8 @@ export type Exit = z.infer<typeof exitSchema>;
 const artifactSchema = looseObject({
   name: identifierSchema,
   /**
-   * The name of the output's member that refers to the artifact, such as `report` (docs/api.md,
-   * section 2.5). Absent if it is the artifact's name.
+   * Usually the output's member that refers to the artifact, such as `report` (docs/api.md, section
+   * 2.5). Absent if it equals the artifact's name.
    */
   role: z.optional(z.string()),
   file: z.optional(z.string()),

@@ -12,8 +12,8 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 
 /**
  * True once one of these has lasted a day: the service denies the run, a cancellation hasn't ended
- * it, or the run has exited and its results are incomplete. Also true if checks fail and the last
- * good response is `retentionMs` old.
+ * it, or the run is `collecting`. Also true if checks fail and the last good response is
+ * `retentionMs` old.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;

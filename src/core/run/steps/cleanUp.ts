@@ -11,8 +11,8 @@ import { removeArchives } from './endRun.ts';
 import type { RunDeps } from './step.ts';
 
 /**
- * Removes folders of starts whose window ended while packing: they have no journal, and no living
- * window holds their lease.
+ * Removes folders of starts whose window ended before they had a journal. No living window holds
+ * their lease.
  */
 export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
@@ -32,7 +32,7 @@ export async function cleanUp(deps: RunDeps): Promise<boolean> {
   const { store, log, retainLocalDays } = deps;
   const before = await notePass(store.passNote, deps);
   if (before === 'too early') return false;
-  // This is the first pass, or the clock was ahead at the last one.
+  // This is the first pass, or the noted time is wrong.
   if (before === undefined) return true;
   for (const run of store.all())
     await logged(run.id, deps, async () => {

@@ -101,7 +101,7 @@ async function removeReplaced(
   }
 }
 
-/** True for a file of *Download Again* that the journal doesn't name. */
+/** True for a file of `downloadAgain` that the journal doesn't name. */
 export function isReplaced(run: Run, file: string): boolean {
   return /-[0-9a-f]{8}(\.\w+)?$/.test(file) && !isNamed(run, file);
 }

@@ -20,8 +20,8 @@ export async function sendRemovals(
 
 /**
  * Tries the call that fits the file's believed state, then the other call: a call whose reply was
- * lost may have changed the state. The file is gone if the deletion gets 404, and the cancellation
- * gets 404 or 409.
+ * lost may have changed the state. The file is gone if the deletion fails with `notFound`, and the
+ * cancellation with `notFound` or `conflict`.
  */
 export async function removeFile(
   fileId: string,

@@ -55,10 +55,7 @@ export interface StepDeps extends RunDeps {
   readonly ended: Emitter<Run>;
   /** When the drive first saw a condition that has lasted since, by the monotonic clock. */
   readonly firstSeen: Map<string, number>;
-  /**
-   * Aborts when the window closes, its workbench is gone, the lease is lost, or a user's action
-   * can't wait for the step.
-   */
+  /** Aborts when the drive is stopped. */
   readonly signal: AbortSignal;
 }
 
