@@ -179,7 +179,7 @@ export class DrivingWindow {
     }
   }
 
-  /** Computes findings that could not be computed before. Each window tries once for each run. */
+  /** Saves findings that could not be saved before. Each window tries once for each run. */
   async #saveRecords(): Promise<void> {
     const { store, log } = this.#deps;
     const isToTry = (run: Run): boolean => needsArchives(run) && !this.#tried.has(run.id);

@@ -59,7 +59,7 @@ function notice(run: Run): Next[] {
 }
 
 /**
- * Archives are needed until every artifact is here and the findings are computed, because findings
+ * Archives are needed until every artifact is here and the findings are saved, because findings
  * show the uploaded text.
  */
 function archives(run: Run): Next[] {

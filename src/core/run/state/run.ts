@@ -120,7 +120,7 @@ const base = looseObject({
   /** A user's name for the run, or at first the title of the finding that it is to confirm. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
-  /** True while the findings of an ended run are still to be computed. */
+  /** True while the findings of an ended run are still to be saved. */
   lacksRecord: z.optional(z.boolean()),
   /** The end of the last `Retry-After`. Until then, the drive sends no request for this run. */
   retryAt: z.optional(time),

@@ -10,13 +10,13 @@ const maxWorkOutMs = 60_000;
 
 export async function recordResult(run: RunIn<'collecting'>, deps: StepDeps): Promise<EventOf<'collected'>> {
   const collected = { type: 'collected', at: deps.clock.now() } as const;
-  // The meaning of findings depends on how the run ends.
+  // The result depends on the final state of the run.
   const recordSaved = await saveRecord(advance(run, { ...collected, lacksRecord: true }), deps, deps.signal);
   deps.signal.throwIfAborted();
   return { ...collected, lacksRecord: recordSaved === undefined };
 }
 
-/** Undefined if the findings could not be computed. */
+/** Undefined if a later attempt may save the findings. */
 export async function saveRecord(
   run: Run,
   { clock, log, saveResult }: RunDeps,
