@@ -132,7 +132,7 @@ export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/** In Restricted Mode, VS Code doesn't load its git extension. Throws `noAnswer`. */
+/** May throw `noAnswer`. In Restricted Mode, VS Code doesn't load its git extension. */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));

@@ -114,9 +114,9 @@ export function readDisplaySettings() {
 }
 
 /**
- * Never returns a workspace's value: these settings decide where code and tokens go, what is
- * executed, or what is hidden. Their scope in the manifest excludes workspaces, but an editor may
- * ignore the scope.
+ * Never returns a workspace's value: a repository must not decide where code and tokens go, what is
+ * executed, or what is hidden. The settings' scope in the manifest excludes workspaces, but an
+ * editor may ignore it.
  */
 function userValue(key: string): unknown {
   const found = inspected(key);

@@ -70,7 +70,7 @@ export async function copyCode(button: HTMLElement, strings: ReportStrings): Pro
   return outcome;
 }
 
-/** Returns HTML whose only markup is `hljs-*` spans. */
+/** Returns HTML whose only markup is spans with classes. */
 function highlight(code: string, language: string): string | undefined {
   if (!hljs.getLanguage(language) || code.length > maxChars) return undefined;
   if (code.split('\n').some((line) => line.length > maxLineChars)) return undefined;

@@ -4,7 +4,7 @@ const cjk =
   '[\\u{E0100}-\\u{E01EF}\\p{sc=Han}\\p{sc=Hangul}\\p{sc=Hiragana}\\p{sc=Katakana}\\u3001-\\u33FF\\uFE30-\\uFE4F\\uFF01-\\uFFE6]';
 
 /**
- * As in marked's own patterns, the number of the group that matches tells whether a run of a mark
+ * As in marked's own patterns, the number of the group that matches tells whether a delimiter run
  * opens, closes, or does both.
  */
 function patternsOf(delimiter: string, run: string) {

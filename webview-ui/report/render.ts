@@ -106,7 +106,7 @@ function frameCode(pre: HTMLPreElement, strings: ReportStrings): void {
 }
 
 interface LocationLinks {
-  /** The keys are `path:line`. */
+  /** The keys are labels, such as `path:line`. */
   readonly indexes: ReadonlyMap<string, number>;
   readonly tooltip: string;
 }

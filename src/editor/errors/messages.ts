@@ -28,10 +28,7 @@ import { describeBadSetting, describeSecretStorage, describeTokenCommand } from 
 
 const t = vscode.l10n.t;
 
-/**
- * Kinds of errors from the service and the network are in `serviceMessages`, and all others in
- * `ownMessages`. With a run, the sign-in button is for the run's account.
- */
+/** With a run, the sign-in button is for the run's account. */
 export function describeError(error: unknown, run?: Run): ErrorMessage {
   if (error instanceof AssessmentError) return describeFailure({ kind: error.kind, ...error.data }, run);
   return describeFailure(toFileFailure(error) ?? { kind: 'unexpected' }, run);

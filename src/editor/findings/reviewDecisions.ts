@@ -27,8 +27,8 @@ const maxTextLength = 200;
 
 /**
  * A decision's row is active at first, so pressing Enter at once accepts nothing. The row names the
- * finding that *Accept* changes, whatever the decision's file says. Without a finding here, a
- * decision can only be rejected.
+ * finding that *Accept* changes, whatever the decision's file says. A decision without a finding
+ * here can't be accepted.
  */
 export async function reviewSharedDecisions(argument: unknown, deps: SharedDecisionDeps): Promise<void> {
   const { findings } = deps;

@@ -29,7 +29,7 @@ type TrendDeps = PanelDeps &
     readonly triage: TriageStore;
   };
 
-/** Without `traced`, as in a restored panel, the findings of all runs are read. */
+/** Without `traced`, as in a restored panel, the findings are read. */
 interface Trend {
   readonly run: Run;
   readonly traced?: TracedRuns;

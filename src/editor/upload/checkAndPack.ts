@@ -194,7 +194,7 @@ export class UploadChoices {
     this.#memory = memory;
   }
 
-  /** Choices made for a folder above or below count, too, in the same workspace folder. */
+  /** Folders in the same workspace folder share choices about the same paths. */
   of(folder: Folder): PathChoices {
     return choicesBelow(this.#stored(folder), prefixOf(folder));
   }

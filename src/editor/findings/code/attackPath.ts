@@ -20,7 +20,7 @@ interface SymbolTreeInput {
   /** Becomes the value of the context key `reference-list.source`. */
   readonly contextValue: string;
   readonly title: string;
-  /** Must be on a word, or else the view clears itself. */
+  /** Must be on text, or else the view clears itself. */
   readonly location: vscode.Location;
   resolve(): Promise<SymbolTreeModel>;
   with(location: vscode.Location): SymbolTreeInput;
@@ -45,7 +45,7 @@ interface Step {
 
 /**
  * Shows the steps in the References view, where F4 visits them. If the view is missing, or no step
- * has a location in this workspace, shows a quick pick.
+ * can be opened, shows a quick pick.
  */
 export async function showAttackPath(shown: ShownFinding, findings: FindingStore): Promise<void> {
   if (attackPathOf(shown.finding).length < 2) {
@@ -122,7 +122,7 @@ async function toStep(location: Location, number: string, shown: ShownFinding): 
   };
 }
 
-/** The References view usually finds a word at the first character other than white space. */
+/** The References view rejects a location on white space. */
 async function locationIn(file: string, line: number): Promise<vscode.Location | undefined> {
   const uri = vscode.Uri.file(file);
   try {
@@ -131,7 +131,7 @@ async function locationIn(file: string, line: number): Promise<vscode.Location |
     if (isEmptyOrWhitespace) return undefined;
     return new vscode.Location(uri, new vscode.Position(lineNumber, firstNonWhitespaceCharacterIndex));
   } catch {
-    // The file is deleted, binary, or shorter now. The step is listed without navigation.
+    // The file can't be opened or is shorter now. The step is listed without navigation.
     return undefined;
   }
 }

@@ -21,7 +21,7 @@ export interface Base {
   readonly originals: ReadonlyMap<string, string>;
 }
 
-/** Returns undefined if no branch has a merge base with `HEAD`. Any failure throws `noAnswer`. */
+/** Undefined if none of `names` has a merge base with `HEAD`. Any failure throws `noAnswer`. */
 export async function findBase(
   repository: GitRepository,
   picked: string | undefined,
