@@ -284,7 +284,7 @@ function hostsOf({ targets }: InputParts): string {
   return [...new Set(targets.map(originOf))].join(', ');
 }
 
-/** `isKept` is true if any request has a saved password, because others can use it. */
+/** `isKept` is true if any request has a saved password: another request can use it. */
 export async function loginsOfFile(
   requests: readonly PasswordRequest[],
   passwords: PasswordStore,

@@ -170,7 +170,7 @@ function launch(plan: BlackboxPlan, { tracker, log }: BlackboxDeps): Thenable<vo
   const title = plan.workflow === 'blackbox-crawl' ? t('Starting the crawl…') : t('Starting the assessment…');
   return withProgress(title, async (_onStep, signal) => {
     const run = await tracker.start(plan, { signal });
-    // A dispatch is not interrupted: the run may have started although the user canceled.
+    // A start request is not aborted: the run may have started although the user canceled.
     if (signal.aborted && run?.state === 'running') offerToCancel(run, log);
   });
 }
