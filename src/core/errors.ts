@@ -1,5 +1,4 @@
 const serviceErrorKinds = [
-  // The service reports these.
   'unauthorized',
   'forbidden',
   'notFound',
@@ -11,7 +10,6 @@ const serviceErrorKinds = [
   'badResponse',
   'redirected',
   'addressRefused',
-  // The connection or a URL causes these.
   'unsent',
   'connectionLost',
   'timeout',
@@ -122,8 +120,8 @@ export function systemCode(error: unknown): string | undefined {
 /** Returns `diskFull` or `storage` for a system error. Undefined for any other error. */
 export function fileError(error: unknown, subject?: string): AssessmentError | undefined {
   const code = systemCode(error) ?? '';
-  // Codes with an underscore are Node's, and not about a disk. Windows reports `UNKNOWN` for a
-  // share or drive that doesn't respond.
+  // Codes with an underscore aren't about a disk. Windows reports `UNKNOWN` for a share or drive
+  // that doesn't respond.
   if (error instanceof AssessmentError || !/^(?:E[A-Z0-9]+|UNKNOWN)$/.test(code)) return undefined;
   const kind = ['ENOSPC', 'EDQUOT'].includes(code) ? 'diskFull' : 'storage';
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });

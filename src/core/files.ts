@@ -155,7 +155,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   return true;
 }
 
-/** Marks the failure of a file operation during a request as the disk's, not the network's. */
+/** Marks the failure of a file operation as the disk's, not the network's. */
 export async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -250,7 +250,7 @@ export async function flush(file: FileHandle): Promise<void> {
   }
 }
 
-/** Makes created and renamed entries of a folder durable, if the file system can. */
+/** Makes created and renamed entries of a folder durable, if the system can. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

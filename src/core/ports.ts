@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// The core needs these from its surroundings. The editor's objects satisfy the types.
+// The core needs these from its surroundings. The editor's objects satisfy most of them.
 
 /** Log lines contain no tokens, presigned queries, or file contents. */
 export interface Logger {

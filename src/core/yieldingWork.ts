@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from './errors.ts';
 import { type Clock, Emitter, type Event, type Logger, systemClock } from './ports.ts';
 
-/** All extensions share the thread. */
+/** All extensions share the extension host's thread. */
 const sliceMs = 8;
 
 export async function inParallel<T>(
@@ -82,7 +82,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
 
 /** The limit for VS Code or another extension to respond. */
 const maxAnswerMs = 10_000;
-/** The limit for a whole file, and for work in which a user may be asked. */
+/** The limit for longer work, such as a whole file or a question to a user. */
 export const maxTransferMs = 120_000;
 
 /**
@@ -124,10 +124,10 @@ interface CalledFolder {
 }
 
 /**
- * Limits the calls with which the extension host reads folders of the workspace. All file access
- * and name lookups of the host, other extensions' included, run on four threads. A call to a share
- * that doesn't respond occupies a thread until it returns. So calls are counted until they return,
- * even if nobody waits for them. They leave one thread for other work.
+ * Limits the calls to folders, such as those of the workspace. All file access and name lookups of
+ * the extension host, other extensions' included, run on four threads. A call to a share that
+ * doesn't respond occupies a thread until it returns. So calls are counted until they return, even
+ * if nobody waits for them. They leave one thread for other work.
  */
 export class FolderCalls {
   readonly #answered: Emitter<string>;

@@ -43,7 +43,7 @@ interface ClientOptions {
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Runs before each attempt of a JSON request. If it throws, nothing is sent. */
+  /** Runs before each attempt of a JSON request. If it throws, that attempt isn't sent. */
   readonly beforeSend?: (() => Promise<void>) | undefined;
 }
 

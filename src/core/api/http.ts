@@ -8,7 +8,7 @@ import { sendRequest, readAll } from './sendRequest.ts';
 import { replyFailure } from './failure.ts';
 import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 
-/** A longer reply to a call or an upload is a `badResponse`. */
+/** A longer reply to a successful call or upload is a `badResponse`. */
 const maxReplyBytes = 1024 * 1024;
 /**
  * The total limit of a JSON call, as a multiple of its idle limit: a slow call delays every later

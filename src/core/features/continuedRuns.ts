@@ -32,8 +32,8 @@ export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefine
 }
 
 /**
- * Returns the service's ID of the run whose assessment this run continues, or whose features it
- * assesses or crawls further.
+ * Returns the service's ID of the run whose assessment or crawl this run continues, or whose
+ * features it assesses.
  */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;

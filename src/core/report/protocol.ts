@@ -121,7 +121,6 @@ const webviewState = z.object({
   offsetPx: z.optional(z.number()),
 });
 
-/** Labels are localized. */
 export type ReportContent = z.infer<typeof reportContent>;
 export type TrendContent = z.infer<typeof trend>;
 export type ReportStrings = z.infer<typeof reportStrings>;

@@ -66,8 +66,8 @@ const prefix = 'password:';
 const valuePrefix = '=';
 
 /**
- * Saves passwords of applications under test. A password belongs to one login of one request to one
- * organization of a service. If targets, exclusions, instructions, or preferences change, the
+ * Saves passwords of applications under test. A password belongs to one login and one organization
+ * of a service. If the request's targets, exclusions, instructions, or preferences change, the
  * password isn't found. An index without passwords lists the logins.
  */
 export class PasswordStore {

@@ -235,8 +235,8 @@ function isMovable(node: Node | undefined): boolean {
 }
 
 /**
- * The keys of `passwords` are indexes of logins. A text over the limits, or with an error, is
- * returned unchanged.
+ * The keys of `passwords` are indexes of logins. A text with an error, or that `endOfReading` cuts,
+ * isn't changed.
  */
 export function takePasswords(text: string): {
   readonly text: string;
