@@ -21,7 +21,7 @@ for (const theme of ['light', 'dark', 'highContrast', 'highContrastLight'] satis
           changes,
           locations,
         });
-        await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
+        await until(page, `document.querySelectorAll('.code pre:not([data-colored])').length === 0`);
         await assertAccessible(page, width);
         await show({ title: 'Trend: acme-shop', trend });
         await assertAccessible(page, width);
@@ -38,7 +38,7 @@ test('the whole report is reachable by keyboard, with visible focus: contents, l
   await stage.withPage({}, async ({ page, show }) => {
     await page.setViewportSize({ width: 320, height: 6_000 });
     await show({ markdown: await readFidelity(), locations, title: 'acme-shop' });
-    await until(page, `document.querySelectorAll('.code pre:not([data-coloured])').length === 0`);
+    await until(page, `document.querySelectorAll('.code pre:not([data-colored])').length === 0`);
     const focus = (): Promise<string> =>
       page.evaluate(`{
         const at = document.activeElement;
@@ -98,7 +98,7 @@ test('the page has no animation or smooth scrolling, with and without reduced mo
   });
 });
 
-test('bars, links and focus stay distinguishable with forced colours', async () => {
+test('bars, links and focus stay distinguishable with forced colors', async () => {
   await stage.withPage({}, async ({ page, show }) => {
     await page.emulateMedia({ forcedColors: 'active' });
     await show({ markdown: await readFidelity(), severities: [...severities], locations });

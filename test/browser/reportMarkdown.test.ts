@@ -9,7 +9,7 @@ const stage = reportStage();
 test.afterAll(() => stage.dispose());
 
 for (const theme of ['light', 'dark'] as const) {
-  test(`F177 alerts have a name and a colour, and the rest of GitHub’s Markdown is readable, in ${theme}`, async () => {
+  test(`F177 alerts have a name and a color, and the rest of GitHub’s Markdown is readable, in ${theme}`, async () => {
     await stage.withPage({ theme }, async ({ page, show, events, requests }) => {
       await show({ markdown: await readGitHubSample() });
       const quotes = await page.locator('blockquote').allInnerTexts();
@@ -24,10 +24,10 @@ for (const theme of ['light', 'dark'] as const) {
           ['[!NOTE] is only mentioned.'],
         ],
       );
-      const colours = await page.evaluate<string[]>(
+      const colors = await page.evaluate<string[]>(
         `[...document.querySelectorAll('blockquote')].map((quote) => getComputedStyle(quote).borderInlineStartColor)`,
       );
-      assert.equal(new Set(colours).size, 6);
+      assert.equal(new Set(colors).size, 6);
       assert.deepEqual(await page.locator('[data-image]').allInnerTexts(), ['構成図', 'b.png']);
       assert.deepEqual(await page.locator('tr').first().locator('th, td').allInnerTexts(), ['title', 'Shop']);
       assert.deepEqual((await new AxeBuilder({ page }).analyze()).violations, []);

@@ -77,7 +77,7 @@ test('a saved report is one file with styles, highlighted code and working inter
   });
 });
 
-test('F177 a saved report has alerts and footnotes with their names, colours, and links', async () => {
+test('F177 a saved report has alerts and footnotes with their names, colors, and links', async () => {
   const content = { ...summary, markdown: `${await readGitHubSample()}\n\u202E` };
   let shown = '';
   await stage.withPage({}, async ({ page, show }) => {
@@ -87,10 +87,10 @@ test('F177 a saved report has alerts and footnotes with their names, colours, an
   assert.match(shown, /Caution[^]*The first note[^]*\\u\{202E\}/);
   await withSaved(content, async (page, _html, events) => {
     assert.equal(await page.innerText('article'), shown);
-    const colours = await page.evaluate<string[]>(
+    const colors = await page.evaluate<string[]>(
       `[...document.querySelectorAll('blockquote')].map((quote) => getComputedStyle(quote).borderInlineStartColor)`,
     );
-    assert.equal(new Set(colours).size, 6);
+    assert.equal(new Set(colors).size, 6);
     await page.getByRole('link', { name: 'owasp', exact: true }).first().click();
     assert.match(
       await page.evaluate(`document.querySelector(':target').parentElement.textContent`),

@@ -24,15 +24,15 @@ test('each row of the trend has a run, its counts as text, and a bar to scale', 
     );
     assert.ok(Math.abs((widths[4] ?? 0) / (widths[3] ?? 1) - 6.5) < 0.1, String(widths));
     assert.equal(widths[0], widths[3]);
-    const colours = ['critical', 'closed', 'unexplained', 'review'].map((kind) =>
+    const colors = ['critical', 'closed', 'unexplained', 'review'].map((kind) =>
       styleOf(page, `.stack [data-kind=${kind}]`, 'background'),
     );
-    assert.equal(new Set(await Promise.all(colours)).size, 3);
+    assert.equal(new Set(await Promise.all(colors)).size, 3);
     assert.deepEqual([...events, ...requests], []);
   });
 });
 
-test('a severity has the colour that it has in Problems, and no two parts of a bar look the same', async () => {
+test('a severity has the color that it has in Problems, and no two parts of a bar look the same', async () => {
   const severities = ['critical', 'high', 'medium', 'low'] as const;
   const segments = severities.map((kind) => ({ kind, label: kind, count: 1 }));
   const [, last] = trend.rows;

@@ -19,7 +19,7 @@ export function toMovingPicture(frames: readonly Frame[]): Buffer {
     const chunks = chunksOf(png);
     const own = chunks.find(({ type }) => type === 'IHDR')?.data ?? Buffer.alloc(0);
     header ??= own;
-    if (!own.equals(header)) throw new Error('The pictures differ in size or colour type.');
+    if (!own.equals(header)) throw new Error('The pictures differ in size or color type.');
     if (index === 0) parts.push(signature, chunk('IHDR', header), chunk('acTL', uint32s(frames.length, 0)));
     const location = uint32s(header.readUInt32BE(0), header.readUInt32BE(4), 0, 0);
     const delay = Buffer.from([...uint16(ms), ...uint16(1000), 0, 0]);

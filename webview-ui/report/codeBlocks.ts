@@ -5,7 +5,7 @@ import type { ReportStrings } from '../../src/core/report/protocol.ts';
 import type { Clean } from './render.ts';
 
 const copiedShownMs = 2_000;
-/** Longer code, or code with longer lines, isn't coloured: a grammar's time is not bounded. */
+/** Longer code, or code with longer lines, isn't colored: a grammar's time is not bounded. */
 const maxChars = 10_000;
 const maxLineChars = 500;
 
@@ -28,7 +28,7 @@ export class BlockFinisher {
           continue;
         }
         this.#near.add(target);
-        this.colour(target);
+        this.color(target);
         markBlocks(target);
       }
     };
@@ -40,9 +40,9 @@ export class BlockFinisher {
     this.#observer.observe(section);
   }
 
-  colour(section: Element): void {
-    for (const pre of section.querySelectorAll<HTMLPreElement>('.code > pre:not([data-coloured])')) {
-      pre.dataset['coloured'] = '';
+  color(section: Element): void {
+    for (const pre of section.querySelectorAll<HTMLPreElement>('.code > pre:not([data-colored])')) {
+      pre.dataset['colored'] = '';
       const code = pre.querySelector(':scope > code');
       const html = code && highlight(code.textContent, pre.dataset['language'] ?? '');
       if (html !== null && html !== undefined) code?.replaceChildren(this.#clean(html));

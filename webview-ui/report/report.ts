@@ -78,7 +78,7 @@ export function showReport(
 
   function* save(): Generator<void, string> {
     for (const section of sections) {
-      finisher.colour(section);
+      finisher.color(section);
       yield;
     }
     return yield* writeSavedCopy(header, contents, article);

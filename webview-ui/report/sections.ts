@@ -1,4 +1,4 @@
-/** A section ends at the first heading after this length: sanitising short sections is slow. */
+/** A section ends at the first heading after this length: sanitizing short sections is slow. */
 const minChars = 4_000;
 /** After this length, a section ends at any block, so no piece of work grows with the report. */
 const maxChars = 24_000;

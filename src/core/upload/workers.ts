@@ -29,7 +29,7 @@ interface PoolOptions {
   readonly toMessage: (task: FileTask) => unknown;
   /**
    * Workers that compress need this: Node aborts the process when a thread is terminated before its
-   * compression stream is initialised ("close before init" in node_zlib.cc).
+   * compression stream is initialized ("close before init" in node_zlib.cc).
    */
   readonly exitsItself?: boolean;
 }
