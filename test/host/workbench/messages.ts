@@ -17,7 +17,7 @@ export function messagesOf(page: Page) {
 
   const texts = (): Promise<readonly string[]> =>
     items.locator('.notification-list-item-message').allInnerTexts();
-  /** Toasts disappear after some seconds; the notification centre still has them and stays open. */
+  /** Toasts disappear after some seconds; the notification center still has them and stays open. */
   const find = async (text: string | RegExp): Promise<void> => {
     const isShown = async (): Promise<true | undefined> =>
       (await texts()).some((each) => (typeof text === 'string' ? each.includes(text) : text.test(each))) ||
@@ -28,7 +28,7 @@ export function messagesOf(page: Page) {
       await openCenter();
       if (await isShown()) return true;
       await closeCenter();
-      // A notification that arrives while the centre is closed is a toast.
+      // A notification that arrives while the center is closed is a toast.
       return readWithin(5_000, isShown);
     });
     if (isFound !== true)
@@ -39,10 +39,10 @@ export function messagesOf(page: Page) {
     if (await center.isVisible()) return;
     // The event is dispatched, since the tooltip of the bell would receive the click.
     await bell.dispatchEvent('click');
-    // The centre closes by itself when its last notification, such as a progress, disappears.
+    // The center closes by itself when its last notification, such as a progress, disappears.
     await center.waitFor({ timeout: 1_000 }).catch(() => undefined);
-    // VS Code takes the list of an empty centre for hidden, and lists later notifications twice.
-    // Showing the open centre again corrects that.
+    // VS Code takes the list of an empty center for hidden, and lists later notifications twice.
+    // Showing the open center again corrects that.
     for (let time = 0; time < 2; time++) {
       await page.keyboard.press('ControlOrMeta+KeyK');
       await page.keyboard.press('ControlOrMeta+Shift+KeyN');
