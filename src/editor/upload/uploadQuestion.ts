@@ -151,8 +151,8 @@ async function addedSince(
 
 function filesBefore(earlier: Run, { targets }: Run, runs: RunStore): Promise<UploadedFiles> {
   const filesOf = ({ folder }: Run['targets'][number]): ReturnType<typeof readUploadedFiles> => {
-    const index = earlier.targets.findIndex((target) => isSamePath(target.folder, folder));
-    return readUploadedFiles(earlier, index, runs.folderOf(earlier.id));
+    const target = earlier.targets.findIndex((each) => isSamePath(each.folder, folder));
+    return readUploadedFiles({ target, folder }, runs.folderOf(earlier.id));
   };
   return Promise.all(targets.map(filesOf));
 }

@@ -54,8 +54,8 @@ function locateIn({
   locate,
 }: FindingsOfRun): (location: LocationAsUploaded) => Promise<LocatedFile | undefined> {
   // Only a file that a user mapped needs the list, which may be long.
-  const uploadedOfTarget = run.targets.map((_, target) =>
-    once(() => readUploadedFiles(run, target, runFolder)),
+  const uploadedOfTarget = run.targets.map(({ folder }, target) =>
+    once(() => readUploadedFiles({ target, folder }, runFolder)),
   );
   return async ([location, named]) => {
     const found = await locate(location, named);

@@ -59,15 +59,6 @@ export function isUploadKnown(runFolder: string): Promise<boolean> {
 }
 
 export async function readUploadedFiles(
-  { targets }: Pick<Run, 'targets'>,
-  target: number,
-  runFolder: string,
-): Promise<ReadonlyMap<string, UploadedFile> | undefined> {
-  const { folder } = targets[target] ?? {};
-  return folder === undefined ? undefined : readUploadedWith({ target, folder }, runFolder);
-}
-
-export async function readUploadedWith(
   { target, folder }: Pick<UploadedFile, 'target' | 'folder'>,
   runFolder: string,
 ): Promise<ReadonlyMap<string, UploadedFile> | undefined> {
@@ -92,7 +83,9 @@ function entriesIn(text: string): z.infer<typeof manifestSchema>['entries'] | un
 }
 
 export async function readUploaded(run: Pick<Run, 'targets'>, runFolder: string): Promise<UploadedFiles> {
-  return Promise.all(run.targets.map((_, target) => readUploadedFiles(run, target, runFolder)));
+  return Promise.all(
+    run.targets.map(({ folder }, target) => readUploadedFiles({ target, folder }, runFolder)),
+  );
 }
 
 /** With a hash as the name, no path leads out of the run's folder. */

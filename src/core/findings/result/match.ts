@@ -10,7 +10,7 @@ import { reportedPath } from '../location/resolver.ts';
 import {
   type Decode,
   readUploadedText,
-  readUploadedWith,
+  readUploadedFiles,
   type UploadedFile,
   uploadedIn,
   type UploadedFiles,
@@ -291,14 +291,14 @@ async function readMoves(
   const quotesLeft = new Set(
     ours.flatMap(({ isPaired, namedQuote }) => (isPaired ? [] : (namedQuote ?? []))),
   );
-  const uploadedWith = new Map<string, ReturnType<typeof readUploadedWith>>();
+  const uploadedWith = new Map<string, ReturnType<typeof readUploadedFiles>>();
   for (const each of theirs) {
     const { run, uploaded } = each.finding;
     const [file] = uploaded;
     if (each.isPaired || file === undefined || !quotesLeft.has(each.namedQuote ?? '')) continue;
     if (uploadedIn(later, file.folder, later.laterPathOf(file)) !== undefined) continue;
     const key = JSON.stringify([run, file.target]);
-    const reading = uploadedWith.get(key) ?? readUploadedWith(file, join(later.runsFolder, run));
+    const reading = uploadedWith.get(key) ?? readUploadedFiles(file, join(later.runsFolder, run));
     uploadedWith.set(key, reading);
     const files = await reading;
     each.mayHaveMovedTo = (path) => files?.has(path) === false;

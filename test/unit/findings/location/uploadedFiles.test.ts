@@ -106,8 +106,8 @@ test('names of stored files cannot leave their folder', () => {
 });
 
 test('a uploaded file is read from the store, the disk or the commit with either line ends, or not at all', async (t) => {
-  const { run, folder, runFolder, save } = await send(t, 'tar_gz');
-  const uploaded = (await readUploadedFiles(run, 0, runFolder))?.get('src/orders.js');
+  const { folder, runFolder, save } = await send(t, 'tar_gz');
+  const uploaded = (await readUploadedFiles({ target: 0, folder }, runFolder))?.get('src/orders.js');
   const asUploaded = async (): Promise<string | undefined> =>
     (await readAsUploaded(runFolder, uploaded!))?.toString();
   const inCommit = (committed: string): string | undefined =>
