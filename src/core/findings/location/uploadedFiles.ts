@@ -107,15 +107,6 @@ function lineEndsOf(content: Buffer): readonly Buffer[] {
   return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
 }
 
-export interface TextReader {
-  open(file: string, flags: number): number | Promise<number>;
-  stat(fd: number): Stats | Promise<Stats>;
-  read(fd: number, to: Buffer, offset: number, length: number, position: number): ReadBytes;
-  close(fd: number): void | Promise<void>;
-}
-
-type ReadBytes = { readonly bytesRead: number } | Promise<{ readonly bytesRead: number }>;
-
 export const textReaders = {
   // Findings point at thousands of files, and the handles of `fs/promises` take longer.
   host: {
@@ -128,10 +119,14 @@ export const textReaders = {
   worker: {
     open: openSync,
     stat: (fd: number) => fstatSync(fd),
-    read: (...part: Parameters<TextReader['read']>) => ({ bytesRead: readSync(...part) }),
+    read: (fd: number, to: Buffer, offset: number, length: number, position: number) => ({
+      bytesRead: readSync(fd, to, offset, length, position),
+    }),
     close: closeSync,
   },
-} satisfies Readonly<Record<string, TextReader>>;
+};
+
+export type TextReader = (typeof textReaders)[keyof typeof textReaders];
 
 /**
  * Reads a file as an upload does, without following links below `folder`, which is absolute. `path`
