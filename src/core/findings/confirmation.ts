@@ -1,4 +1,5 @@
 import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
+import { asUnknown } from '../errors.ts';
 import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
 import { type ApplicationInput, sharedInput } from '../workflows/blackboxInput.ts';
 import { hasFindings } from './chooseRun.ts';
@@ -30,12 +31,13 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const [pair] = run.input?.pairs ?? [];
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
-    // All findings count, whatever pair they name: the run assessed only this pair (docs/api.md,
-    // section 2.7, rule 3).
-    const found = await findingsOf(run, source);
+    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever its findings
+    // call it.
+    // The run's own row shows why its findings cannot be read.
+    const reported = hasFindings(run) ? await source.read(run).catch(asUnknown) : undefined;
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
-    const result = resultOf(run, found, progress.stateOf(feature, perspective));
-    return [{ run, feature, perspective, result, found: found ?? [] }];
+    const result = resultOf(run, reported?.findings, progress.stateOf(feature, perspective));
+    return [{ run, feature, perspective, result, found: reported?.findings ?? [] }];
   });
   return (await Promise.all(read)).flat();
 }
@@ -47,15 +49,6 @@ export function resultOf(run: Run, found: readonly unknown[] | undefined, state:
     return run.isSame === undefined ? 'found' : run.isSame ? 'same' : 'other';
   if (state === 'tested') return found === undefined ? 'unknown' : 'nothing';
   return state;
-}
-
-async function findingsOf(run: Run, source: Source): Promise<readonly ResultFinding[] | undefined> {
-  if (!hasFindings(run)) return undefined;
-  try {
-    return (await source.read(run)).findings;
-  } catch {
-    return undefined; // The run's own row shows why.
-  }
 }
 
 /** The service accepts no lower limits (docs/api.md, section 8). The unit is credits. */
