@@ -6,6 +6,7 @@ import {
   findBlocks,
   indexText,
   isElision,
+  lastUpTo,
   type LineRange,
   minPartLength,
   rangeOf,
@@ -103,16 +104,6 @@ function createFind(code: CodeLines): (wanted: readonly string[]) => FoundQuote 
     known.set(text, { whole, inLines });
     return { whole, inLines };
   };
-}
-
-function lastUpTo(limit: number, ascending: readonly number[]): number {
-  let [low, high] = [0, ascending.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ascending[middle] ?? Infinity) <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** Punctuation occurs in unrelated lines, too. */

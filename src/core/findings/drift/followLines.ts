@@ -3,6 +3,7 @@ import { codeLinesIn, comparable, compareLines, type Hunk } from './compareLines
 import {
   type CodeLines,
   findBlocks,
+  lastUpTo,
   type LineRange,
   maxComparedLength,
   rangeOf,
@@ -35,7 +36,8 @@ interface LineChange {
   readonly after: readonly string[];
   readonly codeBefore: () => CodeLines;
   readonly codeAfter: () => CodeLines;
-  readonly hunks: readonly ChangedLines[];
+  /** Returns the line in the new text, or the hunk that has the old line. */
+  readonly lookUp: (line: number) => number | ChangedLines;
 }
 
 /**
@@ -53,26 +55,20 @@ export function followLines(
   }));
   const codeBefore = lazily(() => readCode(before.map(comparable)));
   const codeAfter = lazily(() => readCode(after.map(comparable)));
-  return (range) => follow(range, { before, after, codeBefore, codeAfter, hunks });
-}
-
-function lookUp(line: number, hunks: readonly ChangedLines[]): number | ChangedLines {
-  let [low, high] = [0, hunks.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((hunks[middle]?.from ?? 0) <= line) low = middle + 1;
-    else high = middle;
-  }
-  const hunk = hunks[low - 1];
-  if (hunk === undefined) return line;
-  return line < hunk.to ? hunk : line - hunk.to + hunk.afterTo;
+  const starts = hunks.map(({ from }) => from);
+  const lookUp = (line: number): number | ChangedLines => {
+    const hunk = hunks[lastUpTo(line, starts)];
+    if (hunk === undefined) return line;
+    return line < hunk.to ? hunk : line - hunk.to + hunk.afterTo;
+  };
+  return (range) => follow(range, { before, after, codeBefore, codeAfter, lookUp });
 }
 
 function follow(range: LineRange, change: LineChange): DriftedRange {
-  const { before, after, hunks } = change;
+  const { before, after, lookUp } = change;
   const lines = codeLinesIn(before, range.startLine - 1, range.endLine - 1);
   const [first = 0, last = first] = [lines[0], lines.at(-1)];
-  const found = lines.map((line) => lookUp(line, hunks));
+  const found = lines.map(lookUp);
   const kept = found.filter((each) => typeof each === 'number');
   const [keptFirst = 0, keptLast = keptFirst] = [kept[0], kept.at(-1)];
   const isWhole = kept.length === lines.length;

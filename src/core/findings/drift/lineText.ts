@@ -95,6 +95,17 @@ export function readCode(compacted: readonly string[]): CodeLines {
   return { texts, numbers, positions };
 }
 
+/** Returns the position of the last number that is not above `limit`, or -1. */
+export function lastUpTo(limit: number, ascending: readonly number[]): number {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? Infinity) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
 export function rangeOf(code: CodeLines, start: number, length: number): LineRange {
   const startLine = code.numbers[start] ?? 1;
   return { startLine, endLine: code.numbers[start + length - 1] ?? startLine };
