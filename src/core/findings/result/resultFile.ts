@@ -89,27 +89,15 @@ function contentOf({ head, findings, absent }: RunResult, locations: number): Bu
     return at;
   };
   const toLine = (found: ResultFinding): unknown => {
-    const {
-      run,
-      file,
-      ofTarget,
-      uploadedFolder,
-      finding,
-      index,
-      name,
-      possibleNames,
-      uploadedPath,
-      uploaded,
-      quotes,
-      ...others
-    } = found;
+    const { run, file, ofTarget, uploadedFolder, index, ...others } = found;
+    const { finding, name, possibleNames, uploadedPath, uploaded, quotes } = found;
     const named = finding.locations.map((each, at) => ({
       ...each,
       path: unless(each.path, uploaded[at]?.path),
     }));
     return {
-      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
       ...others,
+      finding: { ...finding, id: unless(finding.id, `#${String(index + 1)}`), locations: named },
       name: unless(name, reportKey({ file, index })),
       possibleNames: possibleNames.length === 0 ? undefined : possibleNames,
       uploadedPath: uploaded[0] === undefined ? uploadedPath : undefined,
