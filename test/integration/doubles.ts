@@ -35,7 +35,12 @@ export const storeOfFindings = (
     find: () => undefined,
     failureOf: () => undefined,
     countsOf: () => Promise.resolve(undefined),
-    withDetails: (some: readonly ShownFinding[]) => addDetails(some, () => Promise.resolve(new Map())),
+    withDetails: (some: readonly ShownFinding[]) =>
+      addDetails(
+        some,
+        () => '',
+        () => Promise.resolve([]),
+      ),
     confirmationsOf: () => Promise.resolve([]),
     sharedDecisions: () => new Map(),
     onDidChange: never,

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { readIfThere } from '../../files.ts';
 import { artifactPath, keptArtifact, type Run } from '../../run/state/run.ts';
 import { maskSecrets } from '../../upload/secrets/checkSecrets.ts';
-import { addDetails, detailsOf, type ReadDetails, readDetails } from '../result/resultFile.ts';
+import { addDetails } from '../result/resultFile.ts';
 import { readReported } from '../result/workOut.ts';
-import type { ShownFinding, ShownRun } from '../shownFinding.ts';
+import type { DetailedFinding, ShownFinding, ShownRun } from '../shownFinding.ts';
 import { type BundleFile, toBundle, zipBundle } from './bundle.ts';
 import { toCsv } from './csv.ts';
 import { readAssessedLocations } from './sarif/assessedLocations.ts';
@@ -38,9 +38,10 @@ export async function exportRun(
   { source, form, tool, secretWorkerFile }: ExportRequest,
   runFolderOf: (runId: string) => string,
 ): Promise<ExportedFile> {
-  const readThese: ReadDetails = async (run, file, indexes) =>
-    (await readDetails(runFolderOf(run.id), file, indexes)) ??
-    detailsOf(await readReported(runFolderOf(run.id), { run, file, indexes, isReadOnly: false }));
+  const withDetails = (findings: readonly ShownFinding[]): Promise<readonly DetailedFinding[]> =>
+    addDetails(findings, runFolderOf, (run, file, indexes) =>
+      readReported(runFolderOf(run.id), { run, file, indexes, isReadOnly: false }),
+    );
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   const runFolder = runFolderOf(source.run.id);
   if (form.kind === 'bundle') {
@@ -50,7 +51,7 @@ export async function exportRun(
   }
   if (form.kind === 'codeScanning') {
     const { repository } = form;
-    const listed = await addDetails(form.listed, readThese);
+    const listed = await withDetails(form.listed);
     const assessed = await readAssessedLocations(listed, runFolderOf);
     const mainFile = await readMainFile(source.run, repository, runFolder);
     const content = toJson(
@@ -58,8 +59,8 @@ export async function exportRun(
     );
     return { content, gzippedBytes: gzipSync(content).length };
   }
-  const shown = await addDetails(source.shown, readThese);
-  const absent = await addDetails(source.absent ?? [], readThese);
+  const shown = await withDetails(source.shown);
+  const absent = await withDetails(source.absent ?? []);
   if (form.kind === 'csv') return { content: toBytes(toCsv(await mask({ ...source, shown, absent }))) };
   const assessed = await readAssessedLocations([...shown, ...absent], runFolderOf);
   const masked = await mask({ source: { ...source, shown, absent }, assessed });

@@ -15,16 +15,7 @@ import type { Job } from '../parse/parseWorker.ts';
 import type { Encodings } from '../location/uploadedFiles.ts';
 import type { WorkedOut } from './workOut.ts';
 import { factsOf, resultFormat, type ResultHead, type RunResult } from './result.ts';
-import {
-  addDetails,
-  type Detailable,
-  type Detailed,
-  detailsOf,
-  readDetails,
-  readHead,
-  readSaved,
-  resultName,
-} from './resultFile.ts';
+import { addDetails, type Detailable, type Detailed, readHead, readSaved, resultName } from './resultFile.ts';
 
 /**
  * The host reads saved results itself, and lets a worker work out missing ones, oldest first. If
@@ -220,9 +211,8 @@ export function withDetails<const T extends readonly Detailable[]>(
 ): Promise<Detailed<T>> {
   return addDetails(
     findings,
-    async (run, file, indexes) =>
-      (await readDetails(source.runs.folderOf(run.id), file, indexes)) ??
-      detailsOf(await readReported(run, file, indexes, source)),
+    (id) => source.runs.folderOf(id),
+    (run, file, indexes) => readReported(run, file, indexes, source),
   );
 }
 

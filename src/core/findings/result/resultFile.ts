@@ -218,12 +218,6 @@ function hashOf(details: object): string {
   return hash('sha256', JSON.stringify(details), 'hex').slice(0, 16);
 }
 
-export type DetailsByIndex = ReadonlyMap<number, Details>;
-
-export function detailsOf(reported: readonly ReportedFinding[]): DetailsByIndex {
-  return new Map(reported.map((each) => [each.index, splitReported(each).details]));
-}
-
 export async function writeDetails(
   runFolder: string,
   file: string,
@@ -231,17 +225,19 @@ export async function writeDetails(
 ): Promise<void> {
   const lines = function* (): Generator<string, void> {
     yield `${JSON.stringify({ file })}\n`;
-    for (const [index, details] of detailsOf(reported))
-      yield `${JSON.stringify([index, hashOf(details), details])}\n`;
+    for (const each of reported) {
+      const { details } = splitReported(each);
+      yield `${JSON.stringify([each.index, hashOf(details), details])}\n`;
+    }
   };
   await writeFileAtomic(join(runFolder, detailsName), lines());
 }
 
-export async function readDetails(
+async function readDetails(
   runFolder: string,
   file: string,
   indexes: ReadonlySet<number>,
-): Promise<DetailsByIndex | undefined> {
+): Promise<ReadonlyMap<number, Details> | undefined> {
   return unlessUnreadable(async () => {
     let isOfFile = false;
     const found = new Map<number, Details>();
@@ -258,12 +254,6 @@ export async function readDetails(
   });
 }
 
-export type ReadDetails = (
-  run: Run,
-  file: string,
-  indexes: ReadonlySet<number>,
-) => Promise<DetailsByIndex | undefined>;
-
 export interface Detailable {
   readonly run: Run;
   readonly file: string;
@@ -272,17 +262,22 @@ export interface Detailable {
 
 export type Detailed<T extends readonly Detailable[]> = { readonly [At in keyof T]: T[At] & WithDetails };
 
+/** `readReported` reads findings whose details are missing or damaged. */
 export async function addDetails<const T extends readonly Detailable[]>(
   findings: T,
-  read: ReadDetails,
+  runFolderOf: (runId: string) => string,
+  readReported: (run: Run, file: string, indexes: ReadonlySet<number>) => Promise<readonly ReportedFinding[]>,
 ): Promise<Detailed<T>> {
   const known = new Map<Detailable, Details>();
   for (const some of Map.groupBy(findings, ({ run, file }) => `${run.id} ${file}`).values()) {
     const [first] = some;
     if (first === undefined) continue;
+    const { run, file } = first;
     const indexes = new Set(some.map(({ finding }) => finding.index));
-    const details = await read(first.run, first.file, indexes);
-    for (const each of some) known.set(each, details?.get(each.finding.index) ?? detailsFrom(each.finding));
+    const saved = await readDetails(runFolderOf(run.id), file, indexes);
+    const reported = saved === undefined ? await readReported(run, file, indexes) : [];
+    const details = saved ?? new Map(reported.map((each) => [each.index, splitReported(each).details]));
+    for (const each of some) known.set(each, details.get(each.finding.index) ?? detailsFrom(each.finding));
   }
   return findings.map((each) => ({ ...each, details: known.get(each) })) as Detailed<T>;
 }
