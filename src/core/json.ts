@@ -16,6 +16,16 @@ export function readJson(text: string): unknown {
   }
 }
 
+/** Returns undefined for a text that isn't JSON: the error would quote it. */
+export function parseIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 export function parseJson(
   text: string,
   valuesLeft = maxValues,

@@ -17,6 +17,7 @@ import { promisify } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import * as z from 'zod/mini';
 import { isNoFile, isThere, makeSubfolder, readIfThere } from '../../files.ts';
+import { parseIfJson } from '../../json.ts';
 import { isSamePath, misplaced, pathInside, realPath, pathKey } from '../../paths.ts';
 import type { Run } from '../../run/state/run.ts';
 import { isUtf8 } from 'node:buffer';
@@ -64,7 +65,7 @@ export async function readUploadedFiles(
 ): Promise<ReadonlyMap<string, UploadedFile> | undefined> {
   const text = await readIfThere(manifestIn(runFolder, target));
   if (text === undefined) return undefined;
-  const entries = entriesIn(text);
+  const entries = manifestSchema.safeParse(parseIfJson(text)).data?.entries;
   await setImmediate(); // parsing and indexing both take long
   return entries && new Map(entries.map((entry) => [entry.path, { target, folder, ...entry }]));
 }
@@ -72,15 +73,6 @@ export async function readUploadedFiles(
 const manifestSchema = z.object({
   entries: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
 });
-
-function entriesIn(text: string): z.infer<typeof manifestSchema>['entries'] | undefined {
-  try {
-    return manifestSchema.safeParse(JSON.parse(text)).data?.entries;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
 
 export async function readUploaded(run: Pick<Run, 'targets'>, runFolder: string): Promise<UploadedFiles> {
   return Promise.all(
@@ -99,12 +91,9 @@ export async function readAsUploaded(runFolder: string, uploaded: UploadedFile):
 
 /** Tries other line ends, too: the uploaded file may not have those of the commit. */
 export function asUploadedIn(committed: Buffer, uploaded: UploadedFile): Buffer | undefined {
-  return lineEndsOf(committed).find((each) => isUploaded(each, uploaded));
-}
-
-function lineEndsOf(content: Buffer): readonly Buffer[] {
-  const text = content.toString('latin1').replaceAll('\r\n', '\n');
-  return [content, Buffer.from(text, 'latin1'), Buffer.from(text.replaceAll('\n', '\r\n'), 'latin1')];
+  const text = committed.toString('latin1').replaceAll('\r\n', '\n');
+  const others = [text, text.replaceAll('\n', '\r\n')].map((each) => Buffer.from(each, 'latin1'));
+  return [committed, ...others].find((each) => isUploaded(each, uploaded));
 }
 
 export const textReaders = {

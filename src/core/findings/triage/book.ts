@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { parseIfJson } from '../../json.ts';
 import { type FindingIdentity, nameSchema, reportKey } from '../identity.ts';
 import { TRIAGE_STATES, type TriageDecision, untilSchema, viaSchema } from './triage.ts';
 
@@ -75,7 +76,7 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
     end = lineFeed < 0 ? content.length : lineFeed;
     if (end === start) continue;
     const isTooLong = end - start > maxLineBytes;
-    const json = isTooLong ? null : parseJson(content.toString('utf8', start, end));
+    const json = isTooLong ? null : parseIfJson(content.toString('utf8', start, end));
     // A line that a crash or a full disk cut off has no empty line after it: it is no decision, and
     // no damage.
     const isWhole = lineFeed >= 0 && [undefined, 0x0a].includes(content[lineFeed + 1]);
@@ -114,7 +115,7 @@ export function entryOf(
 }
 
 export function parseEntry(text: string): TriageEntry | undefined {
-  const { data } = sharedSchema.safeParse(parseJson(text));
+  const { data } = sharedSchema.safeParse(parseIfJson(text));
   return data && toEntry(data);
 }
 
@@ -139,13 +140,4 @@ function format(line: TriageEntry | Answer, { shape }: { readonly shape: object 
 /** Different decisions get different names. */
 export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined; // its message quotes the file, so it isn’t logged
-    throw error;
-  }
 }
