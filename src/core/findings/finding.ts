@@ -157,23 +157,13 @@ export function summaryOf(description: string): string {
   return clip(description.trim(), maxSummary);
 }
 
-export function isLiveFinding({
-  url,
-  feature,
-  perspective,
-}: Pick<Finding, 'url' | 'feature' | 'perspective'>): boolean {
-  return (url ?? feature ?? perspective) !== undefined;
+export function isLiveFinding(finding: Pick<Finding, 'url' | 'feature' | 'perspective'>): boolean {
+  return (finding.url ?? finding.feature ?? finding.perspective) !== undefined;
 }
 
 export function mainLocationsOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
   const main = locations.filter(({ role }) => role === undefined);
   return main.length > 0 ? main : locations.slice(0, 1);
-}
-
-export function flowOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {
-  return (['source', 'step', 'sink'] as const).flatMap((role) =>
-    locations.filter((location) => location.role === role),
-  );
 }
 
 export function attackPathOf({ locations }: Pick<Finding, 'locations'>): readonly Location[] {

@@ -42,10 +42,8 @@ export function namesOf({ name, possibleNames }: Pick<Named, 'name' | 'possibleN
   return [name, ...possibleNames];
 }
 
-export function allNamesOf(findings: Iterable<Pick<Named, 'name' | 'possibleNames'>>): Set<string> {
-  const names = new Set<string>();
-  for (const finding of findings) for (const name of namesOf(finding)) names.add(name);
-  return names;
+export function allNamesOf(findings: readonly Pick<Named, 'name' | 'possibleNames'>[]): ReadonlySet<string> {
+  return new Set(findings.flatMap(namesOf));
 }
 
 /**

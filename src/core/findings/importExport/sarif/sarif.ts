@@ -13,7 +13,7 @@ import { coverageOf } from '../../../upload/choose/coverage.ts';
 import { runIdOf } from '../../../run/state/run.ts';
 import { hasAllFindings } from '../../chooseRun.ts';
 import { isReported, type Verdict } from '../../result/result.ts';
-import { flowOf, mainLocationsOf, type Location, toPlainFinding } from '../../finding.ts';
+import { attackPathOf, mainLocationsOf, type Location, toPlainFinding } from '../../finding.ts';
 import type { DetailedFinding, DetailedRun, ShownRun } from '../../shownFinding.ts';
 import { expiryUtc, isUndecided, needsNote, toDecision, type TriageDecision } from '../../triage/triage.ts';
 import { inEnglish, isInPart, zeroFindings } from '../../view/zeroFindings.ts';
@@ -176,9 +176,11 @@ function toLocations(
   const isRelated = (location: Location): boolean =>
     location.role === 'evidence' || location.role === 'related' || further.includes(location);
   const related = finding.locations.filter(isRelated).flatMap((location) => toLocation(location) ?? []);
-  const steps = flowOf(finding).flatMap((location) => {
+  const steps = attackPathOf(finding).flatMap((location) => {
+    const { role } = location;
+    if (role === undefined || isRelated(location)) return [];
     const target = toLocation(location);
-    return target === undefined ? [] : [{ kinds: [location.role ?? 'step'], location: target }];
+    return target === undefined ? [] : [{ kinds: [role], location: target }];
   });
   return {
     locations: main === undefined ? [] : [toLocation(main) ?? []].flat(),
