@@ -86,28 +86,20 @@ export async function readDecisions(
   folder: string,
   paths: TriagePaths,
   calls: Calls,
-  {
-    known,
-    looksAtEach = true,
-  }: { readonly known?: ReadDecisions | undefined; readonly looksAtEach?: boolean } = {},
+  known?: ReadDecisions,
+  looksAtEach = true,
 ): Promise<ReadDecisions> {
   const [bookStamp, shared] = await Promise.all([
     fileStampOf(paths.book).catch((error: unknown) => String(error)),
     readShared(folder, paths.shared, calls, known?.shared, looksAtEach),
   ]);
-  const { files } = shared;
+  const { files, stamp, failure: sharedFailure } = shared;
   const fileStamps = [...files].map(([name, file]) => `${name} ${file.fileStamp}`);
-  const fileStamp = JSON.stringify([
-    bookStamp,
-    paths.shared,
-    shared.stamp,
-    shared.failure?.message,
-    ...fileStamps,
-  ]);
+  const fileStamp = JSON.stringify([bookStamp, paths.shared, stamp, sharedFailure?.message, ...fileStamps]);
   if (known?.fileStamp === fileStamp) return known;
   const { book, failure } = await readBookFile(paths.book);
-  const failures = [failure, shared.failure].filter((each) => each !== undefined);
-  return { folder, paths: paths, fileStamp, book, inbox: inboxOf(files, book), failures, shared };
+  const failures = [failure, sharedFailure].filter((each) => each !== undefined);
+  return { folder, paths, fileStamp, book, inbox: inboxOf(files, book), failures, shared };
 }
 
 function inboxOf(files: SharedFiles['files'], book: TriageBook | undefined): readonly Proposal[] {

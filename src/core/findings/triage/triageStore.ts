@@ -294,10 +294,8 @@ export class TriageStore {
   async #load(folder: string, looksAtEach = false): Promise<ReadDecisions> {
     const known = this.#books.get(pathKey(folder));
     const name = known?.folder ?? folder;
-    const read = await readDecisions(name, this.#deps.pathsFor(name), this.#deps.calls, {
-      known,
-      looksAtEach,
-    });
+    const { pathsFor, calls } = this.#deps;
+    const read = await readDecisions(name, pathsFor(name), calls, known, looksAtEach);
     if (read === known) return read;
     for (const { message, data } of read.failures)
       this.#deps.log.warn(`Triage decisions cannot all be read (${data.subject ?? ''}): ${message}`);
