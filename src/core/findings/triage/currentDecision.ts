@@ -20,13 +20,14 @@ export function decide(
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);
   const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
-  // A finding that a later run reports again was not fixed.
-  const isReportedAgain = verdict !== 'carriedOver' && 'dispatchedAt' in run;
+  // If a later run reports a finding again, it was not fixed.
+  // The source may have been packed until the run was dispatched.
+  const packedUntil = 'dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : -Infinity;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
-    isReportedAgain &&
+    verdict !== 'carriedOver' &&
     decision?.state === 'fixed' &&
     decision.file !== found.file &&
-    decision.at < startOf(run);
+    decision.at < packedUntil;
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
@@ -41,7 +42,8 @@ export function decide(
         isStillDecided,
       );
   // A user who opened the finding again has checked the earlier decision.
-  const decidedBefore = isUndecided(triage) && (isOutdated || isLater(earlier, latest)) ? earlier : undefined;
+  const isNewer = isOutdated || (earlier?.at ?? -Infinity) > (latest?.at ?? -Infinity);
+  const decidedBefore = isUndecided(triage) && isNewer ? earlier : undefined;
   const isBack = isRefuted(decidedBefore) && isReported(verdict);
   return { triage, decidedBefore, verdict: isBack ? 'foundAgain' : verdict };
 }
@@ -50,15 +52,6 @@ function latestOf(entries: readonly TriageEntry[]): TriageEntry | undefined {
   return entries.toSorted((one, other) => other.at - one.at)[0];
 }
 
-function isLater(one: TriageEntry | undefined, other: TriageEntry | undefined): boolean {
-  return one !== undefined && one.at > (other?.at ?? -Infinity);
-}
-
 function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {
   return entry !== undefined && !isUndecided(entry) && !isAcceptanceEnded(entry);
-}
-
-/** The source may have been packaged until this time. */
-function startOf(run: Run): number {
-  return ('dispatchedAt' in run ? run.dispatchedAt : undefined) ?? run.createdAt;
 }
