@@ -64,17 +64,11 @@ function toRaw(raw: unknown): string | undefined {
   }
 }
 
-function lengthOf({
-  title,
-  locations,
-  description,
-  recommendation,
-  blocks,
-  raw = '',
-}: ReportedFinding): number {
+function lengthOf(finding: ReportedFinding): number {
+  const { title, description, recommendation, raw = '' } = finding;
   let length = title.length + description.length + recommendation.length + raw.length + overheadLength;
-  for (const { text } of blocks) length += text.length + overheadLength;
-  for (const { path, snippet = '', label = '' } of locations)
+  for (const { text } of finding.blocks) length += text.length + overheadLength;
+  for (const { path, snippet = '', label = '' } of finding.locations)
     length += path.length + snippet.length + label.length + overheadLength;
   return length;
 }

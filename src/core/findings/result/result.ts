@@ -103,8 +103,7 @@ export interface RunResult extends FoundByRun {
 /** No other change to the run's journal affects its result. */
 export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
-  const artifacts = 'artifacts' in run ? run.artifacts : undefined;
-  const endedEarly = 'endedEarly' in run ? run.endedEarly : undefined;
+  const { artifacts, endedEarly } = { artifacts: undefined, endedEarly: undefined, ...run };
   const folders = targets.map(({ folder, name }) => [folder, name]);
   const facts = [state, workflow, input, baseUrl, organizationId, folders, artifacts, endedEarly];
   return digest([...facts, run.continuesOnePair]);

@@ -37,10 +37,8 @@ export async function readAssessedLocations(
     const text = uploaded && (await readAsUploaded(runFolderOf(run), uploaded))?.toString('utf8');
     const lines = text === undefined ? [] : splitLines(text);
     const hashes = hashLines(text ?? '', new Set(inFile.map(({ location }) => location.startLine)));
-    for (const {
-      location,
-      file: { folder, path },
-    } of inFile) {
+    for (const { location, file } of inFile) {
+      const { folder, path } = file;
       const { startLine } = location;
       const isInText = startLine !== undefined && startLine <= lines.length;
       const region =
