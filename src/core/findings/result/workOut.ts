@@ -68,7 +68,13 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
   const isOnlyCopy = ({ target, sha256 }: UploadedFile): boolean =>
     onlyCopies[target]?.get(sha256) !== undefined;
   const own = reported.map((each) => toOwn(each, file, run, paths, isOnlyCopy));
-  const notSaved = isReadOnly ? undefined : await keepTexts(run, runFolder, own);
+  const pointedAt = own.flatMap((each) => each.uploaded);
+  const notSaved = isReadOnly
+    ? undefined
+    : await keepSource(run, runFolder, pointedAt).then(
+        () => undefined,
+        (error: unknown) => toFailure(knownError(error)),
+      );
   const before = await readBefore(task);
   const compared = {
     ...{ run, runsFolder, uploaded, decode, cut },
@@ -103,20 +109,6 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     } catch {
       return { unsaved: result, notSaved };
     }
-  }
-}
-
-async function keepTexts(
-  run: Run,
-  runFolder: string,
-  own: readonly ResultFinding[],
-): Promise<Failure | undefined> {
-  try {
-    const files = own.flatMap((each) => each.uploaded);
-    await keepSource(run, runFolder, files);
-    return undefined;
-  } catch (error) {
-    return toFailure(knownError(error));
   }
 }
 
