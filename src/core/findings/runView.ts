@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { AssessmentError, isAbortError } from '../errors.ts';
 import { fileStampOf } from '../files.ts';
-import { atOrBelow } from '../paths.ts';
+import { atOrBelow, pathKey } from '../paths.ts';
 import type { Logger } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
 import { type Failure, type Run, toFailure } from '../run/state/run.ts';
@@ -13,8 +13,8 @@ import { allNamesOf } from './identity.ts';
 import type { EditorTexts, LocatedFile } from './location/currentLocations.ts';
 import { type MappingMemory, type PathMapping, readMappings } from './location/mappings.ts';
 import { type FoundOwners, OWNERS_FILES } from './location/owners.ts';
+import { createLocator } from './location/resolver.ts';
 import {
-  findingsOfRun,
   type Follow,
   type Located,
   locatedAsUploaded,
@@ -132,12 +132,16 @@ export async function locate(
   options: LocateOptions,
 ): Promise<Located> {
   const { run, head } = view;
+  const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
   const byRun = [...Map.groupBy(view.found, (each) => each.run)].map(async ([id, found]) => {
     const of = id === run.id ? run : runs.get(id);
     if (of === undefined) return [];
-    const folder = runs.folderOf(id);
-    const { knowsUploaded = [] } = (id === run.id ? head : await readHead(folder)) ?? {};
-    return [findingsOfRun(of, folder, found, knowsUploaded, mappings, options.calls)];
+    const runFolder = runs.folderOf(id);
+    const { knowsUploaded = [] } = (id === run.id ? head : await readHead(runFolder)) ?? {};
+    const isKnown = of.targets.map((_, target) => knowsUploaded[target] === true);
+    return [
+      { run: of, runFolder, found, locate: createLocator(of.targets, isKnown, mappingsOf, options.calls) },
+    ];
   });
   return locateFindings((await Promise.all(byRun)).flat(), view, options);
 }

@@ -15,8 +15,7 @@ import {
   type LocatedFile,
   type LocationsOfFile,
 } from './currentLocations.ts';
-import type { PathMapping } from './mappings.ts';
-import { createLocator, type Locate } from './resolver.ts';
+import type { Locate } from './resolver.ts';
 import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedFiles.ts';
 
 /**
@@ -31,44 +30,6 @@ export interface FindingsOfRun {
   readonly runFolder: string;
   readonly locate: Locate;
   readonly found: readonly ResultFinding[];
-}
-
-export function findingsOfRun(
-  run: Run,
-  runFolder: string,
-  found: readonly ResultFinding[],
-  knowsUploaded: readonly boolean[],
-  mappings: Readonly<Record<string, readonly PathMapping[]>>,
-  calls: Pick<FolderCalls, 'ask'>,
-): FindingsOfRun {
-  const mappingsOf = (folder: string): readonly PathMapping[] => mappings[pathKey(folder)] ?? [];
-  const isKnown = run.targets.map((_, target) => knowsUploaded[target] === true);
-  return { run, runFolder, locate: createLocator(run.targets, isKnown, mappingsOf, calls), found };
-}
-
-type LocationAsUploaded = readonly [location: Location, uploaded: UploadedFile | undefined];
-
-function locateIn({
-  run,
-  runFolder,
-  locate,
-}: FindingsOfRun): (location: LocationAsUploaded) => Promise<LocatedFile | undefined> {
-  // Only a file that a user mapped needs the list, which may be long.
-  const uploadedOfTarget = run.targets.map(({ folder }, target) =>
-    once(() => readUploadedFiles({ target, folder }, runFolder)),
-  );
-  return async ([location, named]) => {
-    const found = await locate(location, named);
-    if (found === undefined) return undefined;
-    const { file, folder, target, path } = found;
-    const isNamed = target === named?.target && path === named.path;
-    const uploaded = isNamed ? named : (await uploadedOfTarget[target]?.())?.get(path);
-    return { file, folder, target, path, uploaded };
-  };
-}
-
-function keyOfFile([location, uploaded]: LocationAsUploaded): UploadedFile | string {
-  return uploaded ?? `${location.path}\0${String(location.targetIndex)}`;
 }
 
 export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
@@ -108,24 +69,43 @@ interface FileToFind {
   readonly locate: () => Promise<LocatedFile | undefined>;
 }
 
-function filesToFind(each: FindingsOfRun, isWanted: LocateOptions['isWanted']): readonly FileToFind[] {
-  const { id, targets } = each.run;
-  const locate = locateIn(each);
-  const anyFolder = targets.map(({ folder }) => folder);
+type LocationAsUploaded = readonly [location: Location, uploaded: UploadedFile | undefined];
+
+function filesToFind(
+  { run, runFolder, locate, found }: FindingsOfRun,
+  isWanted: LocateOptions['isWanted'],
+): readonly FileToFind[] {
+  const anyFolder = run.targets.map(({ folder }) => folder);
+  // Only a file that a user mapped needs the list, which may be long.
+  const uploadedOfTarget = anyFolder.map((folder, target) =>
+    once(() => readUploadedFiles({ target, folder }, runFolder)),
+  );
+  const locateFile = async ([location, named]: LocationAsUploaded): Promise<LocatedFile | undefined> => {
+    const there = await locate(location, named);
+    if (there === undefined) return undefined;
+    const { file, folder, target, path } = there;
+    const isNamed = target === named?.target && path === named.path;
+    const uploaded = isNamed ? named : (await uploadedOfTarget[target]?.())?.get(path);
+    return { file, folder, target, path, uploaded };
+  };
   const foldersOf = (uploaded: UploadedFile | undefined) =>
     uploaded === undefined ? anyFolder : [uploaded.folder];
-  const wanted = each.found.flatMap(({ finding, uploaded }) =>
+  const wanted = found.flatMap(({ finding, uploaded }) =>
     finding.locations
       .map((location, at): LocationAsUploaded => [location, uploaded[at]])
       .filter(([location, file]) => isWanted(location, foldersOf(file))),
   );
-  return [...Map.groupBy(wanted, keyOfFile).values()].flatMap((group) =>
+  const byFile = Map.groupBy(
+    wanted,
+    ([location, uploaded]) => uploaded ?? `${location.path}\0${String(location.targetIndex)}`,
+  );
+  return [...byFile.values()].flatMap((group) =>
     group.slice(0, 1).map((first) => ({
-      run: id,
+      run: run.id,
       folders: foldersOf(first[1]),
       named: first[1],
       locations: group.map(([location]) => location),
-      locate: () => locate(first),
+      locate: () => locateFile(first),
     })),
   );
 }
