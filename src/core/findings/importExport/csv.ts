@@ -56,11 +56,9 @@ const maxCellLength = 32_000;
 export function toCsv({ shown, absent = [] }: DetailedRun): string {
   const names = columns.map(([name]) => name);
   const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));
+  // Quotes and line ends are those of RFC 4180.
+  const inQuotes = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
   return `\uFEFF${[names, ...rows].map((cells) => `${cells.map(inQuotes).join(',')}\r\n`).join('')}`;
-}
-
-function inQuotes(cell: string): string {
-  return `"${cell.replaceAll('"', '""')}"`;
 }
 
 function toCell(value: string | number | undefined): string {

@@ -222,7 +222,8 @@ export const utf8Only: Encodings = { documents: new Map(), folders: new Map() };
 export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
-  const label = markedEncodingOf(content) ?? labelOf(encoding);
+  const named = labels[encoding] ?? encoding.replace(/^windows(?=\d+$)/, 'windows-');
+  const label = markedEncodingOf(content) ?? named;
   try {
     // As Latin-1, UTF-16 with errors would have other lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
@@ -253,10 +254,6 @@ const labels: Readonly<Record<string, string>> = {
   cp950: 'big5',
   big5hkscs: 'big5-hkscs',
 };
-
-function labelOf(encoding: string): string {
-  return labels[encoding] ?? encoding.replace(/^windows(?=\d+$)/, 'windows-');
-}
 
 const maxTotalBytes = 128 * 1024 * 1024;
 

@@ -38,9 +38,7 @@ export interface ResultMemory {
   readonly failed: Map<string, { readonly fileStamp: string; readonly error: AssessmentError }>;
 }
 
-const remembered: readonly string[] = ['malformedFindings', 'findingsTooLarge', 'notInTime'];
-
-/** The machine may have slept while these files were read. */
+/** The machine may have slept, so these files are read again. */
 export function forgetLate({ failed }: Pick<ResultMemory, 'failed'>): void {
   for (const [id, { error }] of failed) if (error.kind === 'notInTime') failed.delete(id);
 }
@@ -187,14 +185,14 @@ function stampIfThere(run: Run, { runs }: Pick<ResultSource, 'runs'>): Promise<s
   return findingsStampOf(run, runs.folderOf(run.id));
 }
 
-interface LastResult {
-  readonly result: RunResult;
-  /** It is undefined for a result that was worked out just now, without earlier runs. */
-  readonly savedAt: number | undefined;
-}
-
-/** The result need not be current. Writes nothing. */
-export async function readLastResult(run: Run, source: ResultSource): Promise<LastResult> {
+/**
+ * The result need not be current. Without `savedAt`, it was worked out just now, without earlier
+ * runs. Writes nothing.
+ */
+export async function readLastResult(
+  run: Run,
+  source: ResultSource,
+): Promise<{ readonly result: RunResult; readonly savedAt?: number }> {
   const runFolder = source.runs.folderOf(run.id);
   const saved = await readSaved(runFolder);
   if (saved !== undefined)
@@ -202,7 +200,7 @@ export async function readLastResult(run: Run, source: ResultSource): Promise<La
   const job: Job = { kind: 'workOut', run, runsFolder: source.runs.folderOf(''), isReadOnly: true };
   const { unsaved } = (await askReader(job, run, source)) as WorkedOut;
   if (unsaved === undefined) throw workerCrash('no result');
-  return { result: unsaved, savedAt: undefined };
+  return { result: unsaved };
 }
 
 export function withDetails<const T extends readonly Detailable[]>(
@@ -248,7 +246,7 @@ async function askReader(job: Job, run: Run, source: ResultSource, signal?: Abor
   try {
     return await ask(job, source, { signal, maxMs: source.maxReadMs ?? maxReadMs });
   } catch (error) {
-    if (error instanceof AssessmentError && remembered.includes(error.kind))
+    if (error instanceof AssessmentError && (failsAgain(error) || error.kind === 'notInTime'))
       failed.set(run.id, { fileStamp, error });
     throw error;
   }

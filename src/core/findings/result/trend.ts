@@ -5,16 +5,13 @@ import { relatedRuns, testsOnePair } from '../chooseRun.ts';
 import { SEVERITIES, type Severity } from '../finding.ts';
 import type { Cut } from '../parse/parseFindings.ts';
 import { readResult, type ResultSource } from './readResult.ts';
-import type { RunResult, Verdict, ResultFinding } from './result.ts';
+import type { RunResult, ResultFinding } from './result.ts';
 import { decide } from '../triage/currentDecision.ts';
 import { isClosed } from '../triage/triage.ts';
 import type { TriageStore } from '../triage/triageStore.ts';
 import { allNamesOf } from '../identity.ts';
 
 export const maxTrendRuns = 24;
-
-/** A user decides whether absent findings with these verdicts are fixed. */
-const reviewedVerdicts = ['codeChanged', 'pairTested'] as const satisfies readonly Verdict[];
 
 export type Limitation =
   | { readonly kind: 'endedEarly' | 'onePair' | 'unreadable' }
@@ -86,7 +83,9 @@ export function countTrend(
       return isClosed(triage.state);
     };
     const left = absent.filter((each) => !isClosedNow(each));
-    const review = left.filter(({ verdict }) => reviewedVerdicts.some((each) => each === verdict)).length;
+    // A user decides whether these are fixed.
+    const isReviewed = ({ verdict }: ResultFinding) => verdict === 'codeChanged' || verdict === 'pairTested';
+    const review = left.filter(isReviewed).length;
     return {
       run,
       limitations,
