@@ -31,9 +31,8 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const [pair] = run.input?.pairs ?? [];
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
-    // The run assessed only this pair (docs/api.md, section 2.7, rule 3), whatever its findings
-    // call it.
-    // The run's own row shows why its findings cannot be read.
+    // All findings count, whatever pair they name: the run assessed only this pair (docs/api.md,
+    // section 2.7, rule 3). The run's own row shows why they cannot be read.
     const reported = hasFindings(run) ? await source.read(run).catch(asUnknown) : undefined;
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
     const result = resultOf(run, reported?.findings, progress.stateOf(feature, perspective));

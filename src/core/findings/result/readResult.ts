@@ -38,7 +38,7 @@ export interface ResultMemory {
   readonly failed: Map<string, { readonly fileStamp: string; readonly error: AssessmentError }>;
 }
 
-/** The machine may have slept, so these files are read again. */
+/** The machine may have slept while these files were read. */
 export function forgetLate({ failed }: Pick<ResultMemory, 'failed'>): void {
   for (const [id, { error }] of failed) if (error.kind === 'notInTime') failed.delete(id);
 }

@@ -20,8 +20,8 @@ export function decide(
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);
   const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
-  // If a later run reports a finding again, it was not fixed.
-  // The source may have been packed until the run was dispatched.
+  // A finding that a later run reports again was not fixed. The source may have been packaged until
+  // the run was dispatched.
   const packedUntil = 'dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : -Infinity;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
     verdict !== 'carriedOver' &&
