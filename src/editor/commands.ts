@@ -79,6 +79,7 @@ const hints: readonly ErrorKind[] = ['noFolder', 'nothingToSend'];
 
 /** The arguments come from menus, keys and links, so they are checked before use. */
 type Handler = (...args: unknown[]) => unknown;
+type RunAction = (run: Run, deps: CommandDeps) => unknown;
 
 /**
  * A handler finds out what its command is about: the clicked row, the selection, or what the user
@@ -100,13 +101,15 @@ export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): 
 
   const clickedRun = (node: unknown): Run | undefined => runOf(node, runs);
   const onRun =
-    (pick: () => Promise<Run | undefined>, act: (run: Run) => unknown): Handler =>
+    (pick: () => Promise<Run | undefined>, act: RunAction): Handler =>
     async (node) => {
       const run = clickedRun(node) ?? (await pick());
-      if (run !== undefined) await act(run);
+      if (run !== undefined) await act(run, deps);
     };
-  const pickOf = (isCandidate: (run: Run) => boolean, title: string) => () =>
+  const pickOf = (isCandidate: (run: Run) => boolean, title: string) =>
     pickRun(runs.all().filter(isCandidate), title);
+  const onOneOf = (isCandidate: (run: Run) => boolean, title: string, act: RunAction) =>
+    onRun(() => pickOf(isCandidate, title), act);
   const pickShown = (artifact: 'report' | 'findings', title: string) => () =>
     pickShownRun(deps, artifact, title);
 
@@ -134,35 +137,31 @@ export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): 
     'whitebox.trackRun': () => trackRun(deps),
     'whitebox.giveRunId': (node) => giveRunId(deps, clickedRun(node)),
     'whitebox.refreshRuns': () => checkRuns(deps),
-    'whitebox.cancelRun': onRun(
-      pickOf(({ state }) => state === 'running', t('Cancel Run')),
-      (run) => cancelRun(deps, run),
-    ),
-    'whitebox.resendDispatch': onRun(
-      pickOf(({ state }) => state === 'unknown', t('Send Start Request Again')),
-      (run) => resend(deps, run),
+    'whitebox.cancelRun': onOneOf(({ state }) => state === 'running', t('Cancel Run'), cancelRun),
+    'whitebox.resendDispatch': onOneOf(
+      ({ state }) => state === 'unknown',
+      t('Send Start Request Again'),
+      resend,
     ),
     'whitebox.deleteUploadedSource': (...args) => deleteUploadedSource(deps, runsOf(args, runs)),
     'whitebox.openReport': onRun(pickShown('report', t('Open Report')), (run) => deps.reports.open(run)),
     'whitebox.saveReport': onRun(
       async () => deps.reports.active() ?? (await pickShownRun(deps, 'report', t('Save Report'))),
-      (run) => saveReport(run, deps),
+      saveReport,
     ),
     'whitebox.showTrend': (node) => deps.trends.showTrend(runOfTrend(node, runs)),
-    'whitebox.showRunFindings': onRun(pickOf(hasFindings, t('Show This Run’s Findings')), async (run) => {
+    'whitebox.showRunFindings': onOneOf(hasFindings, t('Show This Run’s Findings'), async (run) => {
       await findings.show(run);
       await focusView('findings');
     }),
-    'whitebox.openFindingsFile': onRun(
-      () => pickUnreadRun(deps),
-      (run) => openFindingsFile(run, runs),
-    ),
+    'whitebox.openFindingsFile': onRun(() => pickUnreadRun(deps), openFindingsFile),
     'whitebox.showChangesSinceAssessment': onRun(
       pickShown('findings', t('Show Changes Since Assessment')),
-      (run) => showChangesSince(run, deps),
+      showChangesSince,
     ),
-    'whitebox.showFeatures': onRun(
-      pickOf((run) => hasArtifact(run, 'features'), t('Show Features')),
+    'whitebox.showFeatures': onOneOf(
+      (run) => hasArtifact(run, 'features'),
+      t('Show Features'),
       (run) => deps.features.show(run),
     ),
     'whitebox.choosePairs': () => choosePairs(deps.features, findings),
@@ -179,20 +178,16 @@ export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): 
       if (runId !== undefined) await vscode.env.clipboard.writeText(runId);
     },
     'whitebox.retryUpload': async (node) => {
-      const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload…'))());
+      const run = clickedRun(node) ?? (await pickOf(isUnsent, t('Retry Upload…')));
       return run?.workflow === 'whitebox-assessment' ? start(openFoldersOf(run), run) : startAgain(run, deps);
     },
-    'whitebox.downloadArtifacts': onRun(pickOf(hasRemoteResults, t('Download Results Again')), (run) =>
-      downloadArtifacts(deps, run),
+    'whitebox.downloadArtifacts': onOneOf(hasRemoteResults, t('Download Results Again'), downloadArtifacts),
+    'whitebox.stopWatching': onOneOf(
+      (run) => mayStopWatching(run, deps.clock.now()),
+      t('Stop Watching'),
+      stopWatching,
     ),
-    'whitebox.stopWatching': onRun(
-      pickOf((run) => mayStopWatching(run, deps.clock.now()), t('Stop Watching')),
-      (run) => stopWatching(deps, run),
-    ),
-    'whitebox.renameRun': onRun(
-      pickOf(() => true, t('Rename Run')),
-      (run) => renameRun(deps, run),
-    ),
+    'whitebox.renameRun': onOneOf(() => true, t('Rename Run'), renameRun),
     'whitebox.removeRun': (...args) => removeRuns(deps, runsOf(args, runs)),
     'whitebox.exportSarif': (node) => exportFindings('sarif', clickedRun(node), { ...deps, tool }),
     'whitebox.exportCsv': (node) => exportFindings('csv', clickedRun(node), { ...deps, tool }),
@@ -222,7 +217,10 @@ export function createCommands(manifest: ExtensionManifest, deps: CommandDeps): 
     'whitebox.showMenu': () => showMenu(deps),
     ...createFindingCommands(deps),
   };
-  const needTrust = new Set(manifest.contributes.commands.filter(needsTrust).map(({ command }) => command));
+  const restricted = manifest.contributes.commands.filter(({ enablement }) =>
+    enablement?.includes('isWorkspaceTrusted'),
+  );
+  const needTrust = new Set(restricted.map(({ command }) => command));
   return new Map(
     Object.entries(handlers).map(([id, handler]) => [id, needTrust.has(id) ? trusted(handler) : handler]),
   );
@@ -249,10 +247,6 @@ export async function runCommand(
     inBackground((isHint ? showInformation : showError)(message, ...actions), log);
     return undefined;
   }
-}
-
-function needsTrust({ enablement }: { readonly enablement?: string }): boolean {
-  return enablement?.includes('isWorkspaceTrusted') ?? false;
 }
 
 /** Keys, links and tasks can run commands that menus disable. */

@@ -20,7 +20,6 @@ import {
 import { codeSpan, clip, toVisibleJson, visibleLine, visibleText } from '../../core/visibleText.ts';
 import { isSamePath } from '../../core/paths.ts';
 import type { ReportContent } from '../../core/report/protocol.ts';
-import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { artifactPath, type Run } from '../../core/run/state/run.ts';
 import { confirmationLabel } from '../blackbox/confirmLive.ts';
 import { openDocument } from '../folders.ts';
@@ -243,7 +242,7 @@ export async function showFindingJson({ run, finding, name }: ShownFinding): Pro
   await vscode.window.showTextDocument(document, { preview: true });
 }
 
-export async function openFindingsFile(run: Run, runs: RunStore): Promise<void> {
+export async function openFindingsFile(run: Run, { runs }: Pick<FindingStores, 'runs'>): Promise<void> {
   const file = vscode.Uri.file(artifactPath(run, 'findings', runs.folderOf(run.id)));
   await vscode.commands.executeCommand('vscode.open', file);
 }

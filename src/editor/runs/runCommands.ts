@@ -42,7 +42,7 @@ export async function checkRuns(
 
 type Tracking = Pick<TrackDeps, 'tracker'>;
 
-export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> {
+export async function cancelRun(run: Run, { tracker }: Tracking): Promise<void> {
   const yes = t('Cancel Run');
   const detail = [
     t(
@@ -58,7 +58,7 @@ export async function cancelRun({ tracker }: Tracking, run: Run): Promise<void> 
   if (choice === yes) await withViewProgress(() => tracker.cancel(run.id));
 }
 
-export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<void> {
+export async function resend(run: Run, deps: Tracking & PasswordDeps): Promise<void> {
   const { tracker, passwords } = deps;
   // The run may have changed since the notification was shown.
   if (run.state !== 'unknown') return;
@@ -98,7 +98,7 @@ export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<v
     // A password may have been deleted since the first start request.
     const entered: EnteredPasswords = new Map();
     const outcome = await askForPasswords(run, entered, deps);
-    if (outcome === 'readingChanges' && (await isReopened(outcome))) return resend(deps, run);
+    if (outcome === 'readingChanges' && (await isReopened(outcome))) return resend(run, deps);
     if (outcome === 'complete') {
       await passwords.approve(run, entered);
       await withProgress(t('Starting the {0} again…', workflowTitle(run)), (_onStep, signal) =>
@@ -110,14 +110,14 @@ export async function resend(deps: Tracking & PasswordDeps, run: Run): Promise<v
   if (choice === stop) await withViewProgress(() => tracker.abandon(run.id));
 }
 
-export async function downloadArtifacts({ tracker }: Tracking, run: Run): Promise<void> {
+export async function downloadArtifacts(run: Run, { tracker }: Tracking): Promise<void> {
   await withProgress(t('Downloading the results…'), (_onStep, signal) =>
     tracker.downloadAgain(run.id, signal),
   );
   void showInformation(t('The results of {0} were downloaded.', titleOf(run)));
 }
 
-export async function stopWatching({ tracker }: Tracking, run: Run): Promise<void> {
+export async function stopWatching(run: Run, { tracker }: Tracking): Promise<void> {
   if (!isLive(run)) return;
   const yes = t('Stop Watching');
   const detail = [
@@ -136,7 +136,7 @@ export async function stopWatching({ tracker }: Tracking, run: Run): Promise<voi
   if (choice === yes) await withViewProgress(() => tracker.stopWatching(run.id));
 }
 
-export async function renameRun({ tracker }: Tracking, run: Run): Promise<void> {
+export async function renameRun(run: Run, { tracker }: Tracking): Promise<void> {
   const label = await vscode.window.showInputBox({
     title: t('Rename Run'),
     prompt: t('A name for this run, shown only on this machine. Leave empty for no name.'),

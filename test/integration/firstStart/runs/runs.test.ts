@@ -158,7 +158,7 @@ describe('runs that the user gives up', () => {
     const { running } = runOf;
     const stored = { ...running, targets: running.targets.map(({ folder, name }) => ({ folder, name })) };
     const saysSo = async (run: Run): Promise<boolean> => {
-      await stopWatching({ tracker: partly<RunTracker>() }, run);
+      await stopWatching(run, { tracker: partly<RunTracker>() });
       return detail().endsWith('\n\nThe uploaded source is deleted from the service.');
     };
     assert.equal(await saysSo(running), true);
@@ -180,7 +180,7 @@ describe('runs that the user gives up', () => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
       });
     const tracker = partly<RunTracker>({ downloadAgain });
-    const download = downloadArtifacts({ tracker }, ended);
+    const download = downloadArtifacts(ended, { tracker });
     await assert.rejects(download, { name: 'AbortError' });
   });
 });
