@@ -6,7 +6,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, roleOf, type Run, type RunIn } from '../../core/run/state/run.ts';
 import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
-import { showRunsAction } from '../errors/errorActions.ts';
+import { type ErrorMessage, showRunsAction } from '../errors/errorActions.ts';
 import { compact, countShown, describeZero, formatNumber } from '../formats.ts';
 import { continuationLabel, hasArtifact, runStateLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
@@ -43,11 +43,7 @@ async function notify(run: Run, { findings }: NoticeDeps): Promise<void> {
   await show(message, ...actions);
 }
 
-interface Notice {
-  readonly message: string;
-  readonly actions: readonly MessageAction[];
-  readonly isGood: boolean;
-}
+type Notice = ErrorMessage & { readonly isGood: boolean };
 
 function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   switch (run.state) {

@@ -130,12 +130,9 @@ function foreignLinkLabel(account: Destination): string {
   );
 }
 
-interface LinkDeps extends Targets {
+interface LinkDeps extends TrackDeps {
   readonly attempt: Attempt;
   readonly log: Logger;
-}
-
-interface Targets extends TrackDeps {
   readonly findings: FindingStore;
   readonly details: Pick<DocumentPanels<ShownFinding>, 'open'>;
 }
@@ -144,23 +141,23 @@ interface Targets extends TrackDeps {
  * Follows one link at a time. Anybody can write a link, so following it only shows local data or
  * asks.
  */
-export function createLinkFollower({ attempt, log, ...deps }: LinkDeps): (uri: vscode.Uri) => Promise<void> {
+export function createLinkFollower(deps: LinkDeps): (uri: vscode.Uri) => Promise<void> {
   let isFollowing = false;
   return async ({ path, query }) => {
     if (isFollowing) {
-      log.warn('A link was not followed, because a previous link still waits for an answer.');
+      deps.log.warn('A link was not followed, because a previous link still waits for an answer.');
       return;
     }
     isFollowing = true;
     try {
-      await attempt('link', () => followLink(readLink(path, query), deps));
+      await deps.attempt('link', () => followLink(readLink(path, query), deps));
     } finally {
       isFollowing = false;
     }
   };
 }
 
-async function followLink(reference: RunReference | undefined, deps: Targets): Promise<void> {
+async function followLink(reference: RunReference | undefined, deps: LinkDeps): Promise<void> {
   if (reference === undefined) {
     void showInformation(t('This version of the extension doesn’t support this link.'));
     return;
@@ -191,7 +188,7 @@ async function followLink(reference: RunReference | undefined, deps: Targets): P
 async function openKnown(
   known: readonly Run[],
   { finding, file = '', index, print = '' }: RunReference,
-  { findings, details }: Targets,
+  { findings, details }: LinkDeps,
 ): Promise<void> {
   const [run] = known;
   if (run === undefined) return;
