@@ -10,7 +10,7 @@ import {
   type Upload,
 } from '../../core/findings/importExport/sarif/codeScanning.ts';
 import { allNamesOf } from '../../core/findings/identity.ts';
-import { folderOf, type ShownFinding, type ShownRun } from '../../core/findings/shownFinding.ts';
+import { folderOf, type ShownRun } from '../../core/findings/shownFinding.ts';
 import { focusView } from '../../lazyView.ts';
 import { repositoryOf } from '../folders.ts';
 import { countFindings, countShown, firstLines, formatBytes, formatNumber } from '../formats.ts';
@@ -49,8 +49,14 @@ export async function exportForCodeScanning(run: Run, deps: ExportDeps): Promise
     files.push({ repository, to });
   }
   const saved: { readonly message: string; readonly to: vscode.Uri }[] = [];
+  const byRepository = Map.groupBy(
+    upload.listed,
+    (shown) =>
+      repositories.find(({ folders }) => folders.some(({ folder }) => isSamePath(folder, folderOf(shown)))) ??
+      repositories[0],
+  );
   for (const { repository, to } of files) {
-    const listed = upload.listed.filter((shown) => repositoryIn(repositories, shown) === repository);
+    const listed = byRepository.get(repository) ?? [];
     const form = { kind: 'codeScanning', listed, repository } as const;
     const gzippedBytes = await withProgress(t('Exporting findings…'), (_report, signal) =>
       saveExport(to, { source, form }, deps, signal),
@@ -157,17 +163,6 @@ async function realPathInside(root: string, folder: string): Promise<string | un
   } catch {
     return undefined; // One of the folders is gone or can't be read.
   }
-}
-
-function repositoryIn(
-  repositories: readonly UploadRepository[],
-  shown: ShownFinding,
-): UploadRepository | undefined {
-  const findingFolder = folderOf(shown);
-  return (
-    repositories.find(({ folders }) => folders.some(({ folder }) => isSamePath(folder, findingFolder))) ??
-    repositories[0]
-  );
 }
 
 function warnOfLimits(name: string, results: number, gzippedBytes: number): void {
