@@ -140,13 +140,11 @@ export class FeaturesView implements vscode.Disposable {
         });
     }
     if (isLive(run)) this.#liveIds.add(run.id);
-    else if (this.#liveIds.delete(run.id) && isEndedCrawl(run) && hasOpenFolder(run))
-      void attempt('whitebox.showFeatures', () => this.#show(run));
+    else if (this.#liveIds.delete(run.id)) {
+      const isNewCrawl = run.workflow === 'blackbox-crawl' && run.state === 'succeeded';
+      if (isNewCrawl && hasOpenFolder(run)) void attempt('whitebox.showFeatures', () => this.#show(run));
+    }
   }
-}
-
-function isEndedCrawl({ workflow, state }: Run): boolean {
-  return workflow === 'blackbox-crawl' && state === 'succeeded';
 }
 
 async function readUndamaged(folder: string): Promise<Choice | undefined> {

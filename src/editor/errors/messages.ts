@@ -40,16 +40,10 @@ export function describeRefusal(failure: Failure, run: Run): ErrorMessage {
   const ownership = t(
     'The ownership of a target URL might not be verified for your organization. Blackbox runs require verified ownership.',
   );
-  switch (failure.status) {
-    case 400:
-      return { ...described, message: `${described.message} ${ownership}` };
-    case 403: {
-      const role = t('Another possible cause is that your role doesn’t allow this run.');
-      return { message: `${ownership} ${role}${saidBy(failure)}`, actions: [showLog()] };
-    }
-    default:
-      return described;
-  }
+  if (failure.status === 400) return { ...described, message: `${described.message} ${ownership}` };
+  if (failure.status !== 403) return described;
+  const role = t('Another possible cause is that your role doesn’t allow this run.');
+  return { message: `${ownership} ${role}${saidBy(failure)}`, actions: [showLog()] };
 }
 
 type AnyFailure = Failure | ({ kind: Failure['kind'] } & AssessmentError['data']);

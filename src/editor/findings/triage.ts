@@ -176,7 +176,8 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
   let midnight: NodeJS.Timeout | undefined;
   const waitForMidnight = (): void => {
     clearTimeout(midnight);
-    midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, msToMidnight(Date.now())) : undefined;
+    const ms = new Date().setHours(24, 0, 0, 0) - Date.now();
+    midnight = triage.hasFutureEnds ? setTimeout(reloadAtMidnight, ms) : undefined;
   };
   const reloadAtMidnight = (): void => {
     reload();
@@ -204,10 +205,6 @@ export function watchTriage(triage: TriageStore, storageFolder: string, log: Log
       if (focused) reload();
     }),
   );
-}
-
-function msToMidnight(now: number): number {
-  return new Date(now).setHours(24, 0, 0, 0) - now;
 }
 
 async function offerToShare(triage: TriageStore): Promise<void> {

@@ -123,8 +123,10 @@ function fileNode(prepared: Prepared, { path, bytes, isLfsPointer }: SelectedFil
 function excludedNode(prepared: Prepared, { path, reason }: NotUploaded): PreviewNode {
   const item = line(visibleName(path), None, detailOf(reason));
   item.tooltip = `${visibleName(path)}\n${reasonLabel(reason)}\n${detailOf(reason)}`;
+  const canBeAdded =
+    path !== './' && ['ignored', 'ignoredButTracked', 'choice', 'secret'].includes(reason.kind);
   return {
-    item: canBeAdded(path, reason) ? withCheckbox(item, false, path) : item,
+    item: canBeAdded ? withCheckbox(item, false, path) : item,
     about: { folder: prepared.folder, path, reason },
   };
 }
@@ -203,10 +205,6 @@ function reasonLabel(reason: NotUploadedReason): string {
 function ruleLabel({ pattern, file, line: number, isConditional }: IgnoreRule): string {
   const shownRule = file === undefined ? pattern : `${pattern}  (${file}:${String(number)})`;
   return isConditional === true ? t('{0}: may exclude more than Git does', shownRule) : shownRule;
-}
-
-function canBeAdded(path: string, { kind }: NotUploadedReason): boolean {
-  return path !== './' && ['ignored', 'ignoredButTracked', 'choice', 'secret'].includes(kind);
 }
 
 function detailOf(reason: NotUploadedReason): string {
