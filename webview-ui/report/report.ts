@@ -68,7 +68,9 @@ export function showReport(
   };
 
   function* render(): Generator<void> {
-    for (const index of readingOrder(sections.length, position?.section ?? 0)) {
+    const indexes = [...sections.keys()];
+    const first = position?.section ?? 0;
+    for (const index of [...indexes.slice(first), ...indexes.slice(0, first)]) {
       renderSection(index);
       yield;
     }
@@ -133,12 +135,6 @@ function layOut(
     : element('main', { class: 'trend' }, ...renderTrend(content.trend), article);
 }
 
-function* readingOrder(count: number, from: number): Generator<number> {
-  const first = Math.min(from, count - 1);
-  for (let index = first; index < count; index++) yield index;
-  for (let index = 0; index < first; index++) yield index;
-}
-
 /** Runs steps between frames, the first slice at once. Never resolves if the signal aborts. */
 function runInSlices<T>(steps: Iterator<void, T>, firstMs: number, signal: AbortSignal): Promise<T> {
   return new Promise((resolve) => {
@@ -165,14 +161,12 @@ function runInSlices<T>(steps: Iterator<void, T>, firstMs: number, signal: Abort
 }
 
 function findPosition(sections: readonly HTMLElement[]): Position {
-  let low = 0;
-  let high = sections.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sections[middle]?.getBoundingClientRect().bottom ?? 0) > 0) high = middle;
-    else low = middle + 1;
-  }
-  return { section: low, offsetPx: -(sections[low]?.getBoundingClientRect().top ?? 0) };
+  const top = (section: HTMLElement | undefined): number => section?.getBoundingClientRect().top ?? 0;
+  const section = Math.max(
+    0,
+    sections.findLastIndex((each) => top(each) <= 0),
+  );
+  return { section, offsetPx: -top(sections[section]) };
 }
 
 /** The browser keeps the position on screen while sections change their height. */
