@@ -12,7 +12,7 @@ import { withProgress } from '../progress.ts';
 import { readDestination } from '../settings.ts';
 import { showInformation } from '../showMessage.ts';
 import { type Accounts, currentDestination } from './accounts.ts';
-import { failedPart } from './testConnection.ts';
+import { failedParts } from './testConnection.ts';
 
 const t = vscode.l10n.t;
 
@@ -162,7 +162,7 @@ async function reachability(accounts: Accounts, signal: AbortSignal): Promise<st
     if (isAbortError(error)) throw error;
     const { kind, data } = knownError(error);
     const facts = [kind, data.status, systemCode(error)].filter((fact) => fact !== undefined);
-    return `fails (${failedPart(kind) ?? 'unknown part'}): ${facts.join(', ')}`;
+    return `fails (${failedParts[kind] ?? 'unknown part'}): ${facts.join(', ')}`;
   }
 }
 

@@ -12,7 +12,7 @@ const t = vscode.l10n.t;
 
 type ConnectionPart = 'address' | 'network' | 'proxy' | 'certificate' | 'service' | 'token' | 'organization';
 
-const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
+export const failedParts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   insecureUrl: 'address',
   badSetting: 'address',
   unsent: 'network',
@@ -37,10 +37,6 @@ const parts: Readonly<Partial<Record<ErrorKind, ConnectionPart>>> = {
   forbidden: 'organization',
 };
 
-export function failedPart(kind: ErrorKind): ConnectionPart | undefined {
-  return parts[kind];
-}
-
 export async function testConnection({ accounts, log }: { accounts: Accounts; log: Logger }): Promise<void> {
   try {
     const destination = readDestination();
@@ -49,7 +45,7 @@ export async function testConnection({ accounts, log }: { accounts: Accounts; lo
       accounts.check(destination, { signal }),
     );
   } catch (error) {
-    const part = error instanceof AssessmentError ? failedPart(error.kind) : undefined;
+    const part = error instanceof AssessmentError ? failedParts[error.kind] : undefined;
     if (part === undefined) throw error;
     const { message, actions } = describeError(error);
     const text = t('Connection test failed ({0}): {1}', connectionLabel(part), message);

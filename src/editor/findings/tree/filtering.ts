@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
 import type { BranchState } from '../../../core/findings/view/branchChanges.ts';
-import { activeParts, type Filter, filterSchema, toPredicate } from '../../../core/findings/view/filter.ts';
+import { type Filter, filterSchema, toPredicate } from '../../../core/findings/view/filter.ts';
 import { type Grouping, GROUPINGS } from '../../../core/findings/view/outline.ts';
 
 const filterKey = 'findings.filter';
@@ -33,10 +33,6 @@ export class Filtering {
 
   get grouping(): Grouping {
     return this.#grouping;
-  }
-
-  isActive(): boolean {
-    return activeParts(this.#filter).length > 0;
   }
 
   get passes(): (shown: ShownFinding) => boolean {

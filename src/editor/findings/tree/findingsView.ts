@@ -70,7 +70,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     describeFindings(lazy.view, state, filtered, deps);
     setContext('findingsView', state);
     setContext('findingsShown', findings.shownRuns().length > 0);
-    setContext('filtered', filtering.isActive());
+    setContext('filtered', activeParts(filtering.filter).length > 0);
     setContext('onlyChanged', filtering.filter.changedOnBranch === true);
     setContext('comparing', findings.comparison() !== undefined);
   };
