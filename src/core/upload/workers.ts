@@ -73,10 +73,7 @@ export function bytesOf(files: readonly { readonly bytes: number }[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/**
- * Runs tasks in workers and yields their answers in task order. Throws `workerCrashed` or the
- * signal's reason.
- */
+/** Runs tasks in workers and yields their answers in task order. */
 export async function* runInWorkers<A extends Answer>(
   tasks: readonly FileTask[],
   options: PoolOptions,

@@ -5,9 +5,9 @@ import type { SelectedFile } from '../select/selection.ts';
 
 /*
  * The list of files is cut into tasks, in order. A worker reads the files of a task, and a builder
- * (`TarBuilder`, `ZipBuilder`) makes segments from them: deflated parts of the archive, which
- * `writeArchive` joins. A file is read before its header is built, but a file of `largeBytes` or
- * more follows its header in slices, and is dropped if it changes meanwhile (`undo`).
+ * (`TarBuilder`, `ZipBuilder`) makes segments from them: parts of the archive, which `writeArchive`
+ * joins. A file is read before its header is built, but a file of `largeBytes` or more follows its
+ * header in slices, and may be dropped if it changes meanwhile (`undo`).
  */
 
 export type ArchiveFormat = 'tar_gz' | 'zip';
@@ -217,7 +217,7 @@ interface PackedFile extends PackedContent {
 const hashBytes = 32;
 const recordBytes = 4 + 8 + hashBytes;
 
-/** Very many objects with strings would take most of the memory, so these are bytes. */
+/** Returns bytes, because objects for very many files would take most of the memory. */
 export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer> {
   const records = new Uint8Array(packed.length * recordBytes);
   const view = new DataView(records.buffer);

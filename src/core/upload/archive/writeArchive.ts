@@ -42,9 +42,8 @@ export interface Archive {
 const taskBytes = 256 << 10;
 
 /**
- * Equal content gives equal bytes, whatever the number of workers and the files' times. Throws
- * `nothingToSend`, `archiveTooLarge`, `diskFull`, `storage`, `workerCrashed`, or the signal's
- * reason. A failed call leaves no file of its own.
+ * Equal content gives equal bytes, whatever the number of workers and the files' times. A failed
+ * call leaves no file of its own.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   const { root, files, format, to, maxBytes, workerFile, workers, signal, onBytes } = options;

@@ -22,7 +22,7 @@ export interface NotUploaded {
   readonly reason: NotUploadedReason;
 }
 
-/** A selection after choices and the secret check. */
+/** A selection after choices and the secret checks so far. */
 export interface UploadSelection extends Omit<Selection, 'excluded'> {
   readonly excluded: readonly NotUploaded[];
 }

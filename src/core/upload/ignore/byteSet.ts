@@ -40,7 +40,10 @@ export function readSet(
   ignoreCase: boolean,
 ): { set: ByteSet; end: number } | undefined {
   const set = new Uint32Array(8);
-  /** With `ignoreCase`, ranges and classes match both cases. A single member matches as written. */
+  /**
+   * With `ignoreCase`, ranges and classes match both cases. A single upper-case letter matches
+   * nothing, because Git lower-cases only the path.
+   */
   const add = (from: number, to: number, inBothCases: boolean): void => {
     for (let byte = from & 0xff; byte <= (to & 0xff); byte++) addByte(set, byte);
     if (!inBothCases) return;

@@ -27,7 +27,7 @@ const maxConfigBytes = 4 << 20;
 
 /**
  * Reads the configuration like git, but follows every `includeIf`, because any condition may be
- * true. Throws `sourceUnreadable` or the signal's reason.
+ * true.
  */
 export async function readIgnoreSettings(
   repository: Repository | undefined,
@@ -156,8 +156,8 @@ interface Bases {
 
 /**
  * Resolves a configured path. A path in the folder of Git's programs (`%(prefix)/…`, and in Git for
- * Windows `/…`) has several candidates. Throws `sourceUnreadable` if that folder is unknown, and
- * for another user's home.
+ * Windows `/…`) has several candidates. Throws `sourceUnreadable` for `%(prefix)/…` if that folder
+ * is unknown, and for another user's home.
  */
 function expand(value: string, { home, base, gitFolders }: Bases): string[] {
   if (value === '') return [];

@@ -33,7 +33,7 @@ export interface Pattern {
   readonly anywhere: boolean;
 }
 
-/** A number is a byte, `one` is any byte, and `any` is any number of bytes. */
+/** A number is the unit of a byte, `one` is any byte, and `any` is any number of bytes. */
 type Token = number | 'one' | 'any' | ByteSet;
 
 type Name = Token[] | typeof globstar;

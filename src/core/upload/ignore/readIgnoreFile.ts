@@ -27,9 +27,8 @@ export function readGitFile(
 }
 
 /**
- * Reads a `.whiteboxignore`. Undefined if there is none. Throws `ignoreFileUnreadable` for anything
- * but a readable file of UTF-8 without a NUL. An unusable file must not mean that nothing is
- * excluded.
+ * Reads a `.whiteboxignore`. Undefined if there is none. Throws `ignoreFileUnreadable` for an
+ * unusable file, which must not mean that nothing is excluded.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;

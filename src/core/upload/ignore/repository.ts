@@ -8,7 +8,6 @@ import { readRegularFile } from '../../files.ts';
 export interface GitSurroundings {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Only tests set this and `platform`. */
   readonly isOnOtherHost?: typeof isOnOtherHost;
   readonly platform?: NodeJS.Platform;
 }

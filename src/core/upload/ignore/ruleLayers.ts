@@ -170,8 +170,8 @@ export async function withNested(
 }
 
 /**
- * Returns the layers at `root`, before the ignore files in `root` itself are read. A path that is
- * excluded in a selection of `within` is also excluded in a selection of a folder inside.
+ * Returns the layers at `root`, before the ignore files in `root` itself are read. Rules that
+ * exclude a path in a selection of `within` also exclude it in a selection of a folder inside.
  */
 export async function layersAt(
   root: string,
@@ -227,7 +227,6 @@ async function holderOf(root: string, within: string | undefined): Promise<strin
   return root.startsWith(real.endsWith(sep) ? real : real + sep) ? real : root;
 }
 
-/** Throws `notAFolder`. */
 export async function realFolder(path: string): Promise<string> {
   try {
     const real = await realPath(path);

@@ -38,8 +38,7 @@ export function memoryKey(root: string, path: string): string {
 /**
  * Looks for secrets in files and their paths. Workers (`scanFile`) find `riskyNames`, tokens with a
  * fixed prefix (`tokenTable`), other tokens (`tokenRules`), and values assigned to a secret's name
- * (`findSecrets`). Expressions (`literal`) and `placeholders` don't count. Throws `workerCrashed`
- * or the signal's reason.
+ * (`findSecrets`). Expressions (`literal`) and `placeholders` don't count.
  */
 export async function checkSecrets(options: SecretCheckOptions): Promise<SecretCheck> {
   const { root, files, workerFile, workers, signal, onBytes } = options;

@@ -71,7 +71,7 @@ function mask(text: string): string {
 
 /**
  * Masks the longest secret first, because it may contain another one. Masks all occurrences,
- * because some rules report only one.
+ * because some rules match only those after a name.
  */
 function maskForm(text: string): string {
   const secrets = new Set(finders.flatMap((find) => find(text, path).map(({ secret }) => secret)));

@@ -95,7 +95,7 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
       matches++;
       const { rule, line } = match;
       const masked = maskMatch(match);
-      // A secret in a line has one key, even if several rules, or both forms of the text, match it.
+      // A long secret has one key in its line, even if several rules, or both forms, match it.
       const key = `${line}:${match.secret.length < 20 ? masked : maskToken(match.secret)}`;
       const isNew = !seen.has(key);
       seen.add(key);

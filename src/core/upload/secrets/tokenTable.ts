@@ -13,7 +13,7 @@ const sets: Readonly<Record<string, string>> = {
  * Tokens with a fixed prefix, as their issuers and public scanners document them. The columns are
  * the kind, the characters after the prefix, their number, and the prefixes. A kind of a single
  * word gets “-token”. The characters are one of `sets`, or the inside of a character class. If two
- * lines have one prefix, the first that matches counts.
+ * lines share a prefix, the first that matches counts.
  */
 const table = String.raw`
 github \w.- 100-2000 ghs_

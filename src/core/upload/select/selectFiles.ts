@@ -42,8 +42,7 @@ export interface SelectOptions extends RuleOptions {
 /**
  * Selects the files that `git ls-files --others --exclude-standard` lists with an empty index, and
  * those in `include`. Excludes more than Git, such as links, nested repositories, and what
- * `.whiteboxignore` and `exclude` match. Starts no process. Throws `notAFolder`,
- * `sourceUnreadable`, `ignoreFileUnreadable`, `noAnswer`, or the signal's reason.
+ * `.whiteboxignore` and `exclude` match. Starts no process.
  */
 export async function selectFiles(folder: string, options: SelectOptions): Promise<Selection> {
   const { surroundings, signal, calls } = options;
@@ -88,7 +87,7 @@ interface Folder {
 
 const sliceMs = 5;
 /**
- * Walks a folder once, in byte order. The calls are synchronous: with a warm cache, a call takes a
+ * Walks a folder once, in byte order. Most calls are synchronous: with a warm cache, a call takes a
  * fraction of a round trip to another thread.
  */
 class Walk {
