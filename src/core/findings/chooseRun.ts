@@ -13,7 +13,7 @@ export function hasAllFindings(run: Run): boolean {
 }
 
 /**
- * A folder shows one run of each subject. A subject is the code of the run's folders, or an
+ * A folder shows at most one run of each subject. A subject is the code of the run's folders, or an
  * application.
  */
 export function subjectOf({ id, workflow, input }: Run): string {
@@ -63,9 +63,7 @@ export class FolderChoices {
     for (const [key, { folder }] of [...this.#choices]) if (!isOpenHere(folder)) this.#choices.delete(key);
   }
 
-  /**
-   * Keys are `folderSubjectKey`s. A folder that isn't open has an entry only if its run was chosen.
-   */
+  /** Keys are `folderSubjectKey`s. A folder that isn't open has an entry only with a choice. */
   runsToShow(
     all: readonly Run[],
     isOpenHere: (folder: string) => boolean,
@@ -158,7 +156,7 @@ const maxUnseenMs = 30 * 60_000;
 
 /**
  * Returns milliseconds. Only runs of the same kind count that were started here, succeeded, and
- * were polled shortly before their end was seen.
+ * were dispatched or polled shortly before their end was seen.
  */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {
   return runsBefore(runs, run).flatMap((other) => {

@@ -81,7 +81,7 @@ const maxSnippet = 10_000;
 
 /**
  * Hashes the first kind, the path, and the quoted code. For a live finding without locations,
- * hashes its pair and its request's method and URL path.
+ * hashes its perspective or first kind, feature, method, and URL path.
  */
 export function fingerprintOf(finding: ReportedFinding, { path }: Pick<UploadPath, 'path'>): string {
   const snippet = (finding.locations[0]?.snippet ?? '').slice(0, maxSnippet);

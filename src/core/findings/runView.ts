@@ -35,10 +35,10 @@ import type { UploadedFile } from './location/uploadedFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /**
- * A `RunView` is an immutable value with everything that is known of a run. At first, it has the
- * run's result, with locations as uploaded and their folders unread. Each step returns a view with
- * what it found out, or the same view if nothing changed. Whatever could not be read stays unread
- * or unknown, and the same step retries it. Decisions are not part of a view.
+ * A `RunView` is an immutable value with all that is known of a run's findings, except decisions.
+ * At first, it has the run's result, with locations as uploaded and their folders unread. Each step
+ * returns a view with what it found out, or the same view if nothing changed. Whatever could not be
+ * read stays unread or unknown, and the same step retries it.
  */
 
 export interface RunView extends Located {

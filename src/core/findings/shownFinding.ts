@@ -33,8 +33,8 @@ export interface ShownLocation {
 export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly run: Run;
   /**
-   * Only locations with a local file are here. The first stands for the finding, even if it isn't
-   * the main location.
+   * Locations whose file was never found are missing. The first stands for the finding, even if it
+   * isn't the main location.
    */
   readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;
@@ -43,7 +43,7 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
    * has to check.
    */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** It is undefined if the main location has no local file, or if no CODEOWNERS file covers it. */
+  /** It is empty if CODEOWNERS names no owner, and undefined without a CODEOWNERS file. */
   readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface ShownRun {
   /** Counts absent findings of removed runs, and those beyond the limit. */
   readonly unlisted?: number | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
-  /** Files in these folders could not be compared with the upload. */
+  /** Some files in these folders have not been compared with the upload. */
   readonly unread?: readonly string[] | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { PathBelief } from './pathText.ts';
 
 /**
  * This table lists the names of each part of a finding, the best first. The schema of findings.json
- * is not published, so every plausible name is listed. Keys are compared by `normalKey`; a dot
+ * is not published, so plausible names are listed. Keys are compared by `normalKey`; a dot
  * means a nested object. `extra.` is Semgrep's object, `rule.` is the rule that a SARIF result
  * refers to, and `properties.` is SARIF's property bag.
  */
@@ -147,7 +147,7 @@ export const CWE = keyPaths(`
   cwe cwe_id cwe_ids cwes issue_cwe taxonomy.cwe properties.cwe extra.metadata.cwe rule.properties.cwe
 `);
 
-/** These lists have other entries, too, so bare numbers don't count. */
+/** These lists have other entries, too, so a bare number needs a `CWE_KIND` of `cwe`. */
 export const CWE_AMONG = keyPaths(
   'identifiers tags taxa properties.tags rule.properties.tags rule.relationships',
 );

@@ -105,7 +105,7 @@ function toVector(value: unknown): string | undefined {
   return looksRight ? visibleLine(value) : undefined;
 }
 
-/** If `isBare`, numbers without `CWE-` count, too. */
+/** If `isBare`, numbers without `CWE-` count, too. An object's kind, if any, overrides this. */
 function cwesIn(value: unknown, isBare: boolean): readonly number[] {
   if (Array.isArray(value))
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));

@@ -17,10 +17,6 @@ export async function findingsStampOf(run: Run, runFolder: string): Promise<stri
   return file && fileStampOf(join(runFolder, file));
 }
 
-/**
- * Takes time and memory. Throws `findingsTooLarge`, `malformedFindings`, `storage` for a run
- * without findings, or the system's error.
- */
 export async function readFindings(run: Run, runFolder: string): Promise<FindingsFile> {
   const path = artifactPath(run, 'findings', runFolder);
   const { size } = await stat(path);

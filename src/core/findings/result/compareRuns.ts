@@ -12,7 +12,7 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /** Only a blackbox assessment has it, even if its file cannot be read. */
+  /** Each blackbox assessment has it, even if its file cannot be read. Other runs don't. */
   readonly progress: ScanProgress | undefined;
   readonly progressBefore: ScanProgress | undefined;
 }

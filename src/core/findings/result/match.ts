@@ -43,7 +43,7 @@ interface Candidate {
   readonly file: string | undefined;
   /**
    * One key has the file and quote of the main location. If several locations have quotes, another
-   * key has all of these, in any order.
+   * key has all of these, sorted.
    */
   readonly quotes: readonly string[];
   /** It has the main location's quote and bare file name. */
@@ -210,8 +210,8 @@ function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey
 }
 
 /**
- * If more findings share a key, a rule with `fits` pairs none of them: it would compare each with
- * all others.
+ * If more candidates share a key, a rule with `fits` ignores them: it would compare each finding
+ * with all of them.
  */
 const maxOnLines = 1_000;
 
@@ -306,8 +306,9 @@ async function readMoves(
 }
 
 /**
- * Returns the path to look for in the later upload. If the path was not uploaded again, the only
- * file with the same bytes counts, else the only path that differs just in letter case.
+ * Returns the path to look for in the later upload. If the path was not uploaded again, the file
+ * with the same bytes counts if each upload has only one, else the only path that differs just in
+ * letter case.
  */
 export type LaterPath = (uploaded: UploadedFile) => string;
 

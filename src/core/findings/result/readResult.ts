@@ -18,9 +18,9 @@ import { factsOf, resultFormat, type ResultHead, type RunResult } from './result
 import { addDetails, type Detailable, type Detailed, readHead, readSaved, resultName } from './resultFile.ts';
 
 /**
- * The host reads saved results itself, and lets a worker work out missing ones, oldest first. If
- * the findings of an earlier run cannot be read now, its last result counts; a run without a result
- * is skipped. An earlier result already includes the results before it.
+ * The host reads saved results itself, and lets a worker work out missing or outdated ones, oldest
+ * first. If the findings of an earlier run cannot be read now, its last result counts; a run
+ * without a result is skipped. An earlier result already includes the results before it.
  */
 
 export interface ResultSource {
@@ -34,7 +34,7 @@ export interface ResultSource {
 
 export interface ResultMemory {
   readonly unsaved: Map<string, RunResult>;
-  /** An unreadable file is read again when it changes, or a user asks. */
+  /** An unreadable file is read again if it changes or its entry is deleted. */
   readonly failed: Map<string, { readonly fileStamp: string; readonly error: AssessmentError }>;
 }
 

@@ -120,8 +120,8 @@ export interface AskedFindings {
 }
 
 /**
- * Returns an empty list if the file has been replaced. Saves all details, which may be missing or
- * damaged.
+ * Returns an empty list if the file has been replaced. If possible, saves all details again: their
+ * file may be missing or damaged.
  */
 export async function readReported(
   runFolder: string,

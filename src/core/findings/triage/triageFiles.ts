@@ -27,7 +27,7 @@ import {
 
 export interface TriagePaths {
   readonly book: string;
-  /** This machine's decisions are also written to this folder, one file for each decision. */
+  /** This machine's decisions are also written to files in this folder. */
   readonly shared?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface ReadDecisions {
 
 interface SharedFiles {
   readonly files: ReadonlyMap<string, SharedFile>;
-  /** It is the folder's stamp before its files were read, if all could be read. */
+  /** It is the folder's stamp before its files were read. It is absent after an error. */
   readonly stamp?: string | undefined;
   readonly failure?: AssessmentError | undefined;
 }

@@ -149,8 +149,8 @@ export class TriageStore {
         const previous = entryOf(before.get(folder), entry);
         if (present.sharedAs !== undefined && present.sharedAs !== previous?.sharedAs)
           removed.push(present.sharedAs);
-        // `at` is 0, so an undone decision never outranks a decision that was made under another
-        // name.
+        // Without `previous`, `at` is 0: an undone decision must not outrank a decision under
+        // another name.
         return {
           ...(previous ?? { ...entry, ...undecided, until: undefined, via: undefined }),
           name: entry.name,
@@ -161,7 +161,6 @@ export class TriageStore {
     return decidedLater.size;
   }
 
-  /** Returns new decisions of others by folder. */
   shared<T extends FindingIdentity>(
     findingsIn: (folder: string) => readonly T[],
   ): ReadonlyMap<string, readonly NewDecision<T>[]> {
