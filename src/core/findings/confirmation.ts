@@ -32,7 +32,7 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     if (pair === undefined) return [];
     const { feature_name: feature, perspective } = pair;
     // All findings count, whatever pair they name: the run assessed only this pair (docs/api.md,
-    // section 2.7, rule 3). The run's own row shows why they cannot be read.
+    // section 2.7, rule 3). An unreadable run must not hide the others.
     const reported = hasFindings(run) ? await source.read(run).catch(asUnknown) : undefined;
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
     const result = resultOf(run, reported?.findings, progress.stateOf(feature, perspective));

@@ -83,7 +83,7 @@ export function countTrend(
       return isClosed(triage.state);
     };
     const left = absent.filter((each) => !isClosedNow(each));
-    // A user decides whether these are fixed.
+    // A user decides whether absent findings with these verdicts are fixed.
     const isReviewed = ({ verdict }: ResultFinding) => verdict === 'codeChanged' || verdict === 'pairTested';
     const review = left.filter(isReviewed).length;
     return {
