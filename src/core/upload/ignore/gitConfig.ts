@@ -26,7 +26,7 @@ export interface IgnoreSettings {
 const maxConfigBytes = 4 << 20;
 
 /**
- * Reads the configuration like git, but follows every `includeIf`, because any condition may be
+ * Reads the configuration like Git, but follows every `includeIf`, because any condition may be
  * true.
  */
 export async function readIgnoreSettings(

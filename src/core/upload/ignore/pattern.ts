@@ -1,8 +1,8 @@
 import { type ByteSet, hasByte, readSet } from './byteSet.ts';
 
 /**
- * Converts text to the form that git compares: each byte of its UTF-8 is one UTF-16 unit. Bytes
- * beyond ASCII are in the private use area, because git folds the case of ASCII only.
+ * Converts text to the form that Git compares: each byte of its UTF-8 is one UTF-16 unit. Bytes
+ * beyond ASCII are in the private use area, because Git folds the case of ASCII only.
  */
 export function toGitBytes(text: string | Uint8Array): string {
   if (typeof text === 'string') return /[^\0-\x7f]/.test(text) ? toGitBytes(Buffer.from(text)) : text;
@@ -109,7 +109,7 @@ function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[]
       at = read.end;
     } else if (unit === '\\') {
       const escaped = body[at + 1];
-      // git lower-cases the path but not an escaped letter, so the two never match.
+      // Git lower-cases the path but not an escaped letter, so the two never match.
       if (escaped === undefined || (ignoreCase && /[A-Z]/.test(escaped))) return undefined;
       name.push(escaped.charCodeAt(0));
       at += 2;

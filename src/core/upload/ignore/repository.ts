@@ -25,7 +25,7 @@ export interface Repository {
 const maxConfigBytes = 1 << 20;
 
 /**
- * Returns the nearest of `folder` and its parents with an intact git folder, or else the nearest
+ * Returns the nearest of `folder` and its parents with an intact Git folder, or else the nearest
  * with a damaged one.
  */
 export async function findRepository(
@@ -43,8 +43,8 @@ export async function findRepository(
 }
 
 /**
- * Returns the repository whose working tree starts at `folder`, if git accepts the `.git` there. A
- * git folder on another host than the folder and the home is accepted unread.
+ * Returns the repository whose working tree starts at `folder`, if Git accepts the `.git` there. A
+ * Git folder on another host than the folder and the home is accepted unread.
  */
 export async function repositoryAt(
   folder: string,
@@ -62,7 +62,7 @@ export async function repositoryAt(
   return (await isGitFolder(gitDir, commonDir)) ? repository : undefined;
 }
 
-/** Decides like git: the folder may have any name, and a bare repository counts. */
+/** Decides like Git: the folder may have any name, and a bare repository counts. */
 export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<boolean> {
   return (
     (await isFolder(join(commonDir, 'objects'))) &&
@@ -72,7 +72,7 @@ export async function isGitFolder(gitDir: string, commonDir = gitDir): Promise<b
 }
 
 /**
- * Decides like git: the file names a reference or a commit, or is a link to a reference, which need
+ * Decides like Git: the file names a reference or a commit, or is a link to a reference, which need
  * not exist.
  */
 async function isHead(file: string): Promise<boolean> {

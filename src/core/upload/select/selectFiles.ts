@@ -191,7 +191,7 @@ class Walk {
     const sources = this.#sources;
     const dotted = entries.filter(({ name }) => name.startsWith('.'));
     if (dotted.length === 0) return inherited;
-    // If names differ only in case, git opens the exact one.
+    // If names differ only in case, Git opens the exact one.
     const named = (wanted: string): FolderEntry | undefined =>
       dotted.find(({ name }) => name === wanted) ??
       (this.#ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
