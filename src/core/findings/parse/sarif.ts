@@ -29,7 +29,7 @@ const maxJustification = 10_000;
 /** Limits nested objects, nested bases, and parts of a rule's ID. */
 const maxNesting = 20;
 const maxBases = 100;
-/** A URI that is cut to this length is still too long for a path. */
+/** A URI of this length is too long for a path, unless it has percent escapes. */
 const maxUri = MAX_PATH + 1;
 /** A longer address is not written into texts. */
 const maxAddress = 300;

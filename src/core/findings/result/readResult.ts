@@ -57,7 +57,7 @@ export async function readResult(run: Run, source: ResultSource, signal?: AbortS
   return made;
 }
 
-/** Also saves the uploaded texts that findings point at. Throws only if a retry may help. */
+/** Also saves the uploaded texts that findings point at. Skips a malformed or too large file. */
 export async function saveResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<void> {
   if (!hasFindings(run)) return;
   source.memory.failed.delete(run.id);
