@@ -27,7 +27,7 @@ const maxDecompressedBytes = 4 * maxImportBytes;
 
 /**
  * Limits the values in all manifests together, and in `bundle.json`. Manifests of 200,000 files
- * have this many values, which are read in 200 ms.
+ * have about this many values, which are read in 200 ms.
  */
 const maxValues = 800_000;
 const pathSchema = z.string().check(z.maxLength(MAX_PATH));

@@ -23,7 +23,7 @@ export type Evidence =
 
 type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';
 
-/** An undefined entry means that a quote is missing, too short, or only punctuation. */
+/** An entry is undefined if the quote is absent, too short, or only punctuation. */
 export type EvidenceOfLocations = readonly (Evidence | undefined)[];
 
 export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefined {

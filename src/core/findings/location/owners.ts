@@ -92,8 +92,8 @@ interface OwnersFile {
 }
 
 /**
- * The format is that of a GitLab host or, if the host is unknown, of `.gitlab-ci.yml`. Otherwise
- * the file's folder (`.github`, `.gitlab`), a GitHub host, and the text decide, in this order.
+ * A GitLab host or, if the host is unknown, `.gitlab-ci.yml` means GitLab's format. Otherwise the
+ * file's folder (`.github`, `.gitlab`), a GitHub host, and the text decide, in this order.
  */
 async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFile | undefined> {
   const real = await realPath(root);

@@ -20,7 +20,7 @@ import {
  * another machine; (2) among uploaded files, without the first segments that all reported paths
  * share; (3) by its end of at least two segments. (2) must find a file for every path, and comes
  * first if (1) does not. Without a file, a user's mapping may lead to one. A path that fits several
- * files is ambiguous, and no guess is made.
+ * files equally well is ambiguous.
  */
 
 /** Says where a location is in the upload, independent of the files on this machine. */
@@ -30,7 +30,7 @@ export interface UploadPath {
    * empty if none is.
    */
   readonly folder: string | undefined;
-  /** The path is as uploaded, else as reported, in NFC. */
+  /** The path is in NFC. */
   readonly path: string;
 }
 

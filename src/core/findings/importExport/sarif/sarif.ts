@@ -22,9 +22,9 @@ import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleI
 
 /**
  * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
- * text. This form has everything. Its paths are relative to the assessed folder or, with several,
- * begin with a folder's name. `codeScanning` has what GitHub accepts, with paths from the root of a
- * repository. Numbers such as 3.27.24 are sections of the standard.
+ * text. Paths of this form are relative to the assessed folder or, with several, begin with a
+ * folder's name. `codeScanning` has what GitHub accepts, with paths from the root of a repository.
+ * Numbers such as 3.27.24 are sections of the standard.
  */
 
 export interface ExportTool {
@@ -49,7 +49,7 @@ interface LogForm {
 
 export const sourceRoot = '%SRCROOT%';
 
-/** The same findings always give the same text. */
+/** The log doesn't depend on when it is written. */
 export function toSarif(source: DetailedRun, assessed: AssessedLocations, tool: ExportTool): Log {
   const { targets } = source.run;
   const all = [...source.shown, ...(source.absent ?? [])];
