@@ -39,7 +39,7 @@ export class RunTracker implements Disposable {
     this.onDidFailToSave = this.#notSaved.event;
   }
 
-  /** Returns wall-clock ms. Undefined if this window doesn't drive the run or plans no check. */
+  /** Returns wall-clock ms (`Delays.nextCheckAt`). */
   nextCheckAt(id: string): number | undefined {
     return this.#window.driveOf(id)?.nextCheckAt();
   }
@@ -72,7 +72,7 @@ export class RunTracker implements Disposable {
     return packed && this.startPacked(packed, options);
   }
 
-  /** The caller must have claimed the subjects. Undefined after a cancellation. */
+  /** The caller must have claimed the subjects. Undefined after an abort. */
   async pack(assessment: Assessment, { signal, onPackaging }: StartOptions): Promise<PackedRun | undefined> {
     await this.#deps.store.requireWritable();
     try {
@@ -83,7 +83,6 @@ export class RunTracker implements Disposable {
     }
   }
 
-  /** Undefined if `signal` has aborted before the start. */
   async startPacked(packed: PackedRun, { signal, onUploading }: StartOptions): Promise<Run | undefined> {
     try {
       if (signal?.aborted === true) return undefined;

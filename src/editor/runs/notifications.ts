@@ -155,7 +155,7 @@ function endNotice(run: Run, read: ShownRun | undefined): Notice {
       canContinue && onRun(run, continuationLabel('continueAssessment'), 'whitebox.continueAssessment'),
       ...(results.length > 0 ? results : [showRunsAction()]),
     ),
-    // The user cancelled the run, so its end needs no attention.
+    // The user canceled the run, so its end needs no attention.
     isGood: run.state === 'cancelled',
   };
 }

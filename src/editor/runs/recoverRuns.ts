@@ -24,8 +24,8 @@ interface ResumeDeps {
 }
 
 export async function offerLostRuns(deps: ResumeDeps): Promise<void> {
-  // All containers and remote machines of a user share globalState, so only runs of folders that
-  // are open in this window count.
+  // Containers and remote machines share globalState, so only runs of folders that are open in this
+  // window count.
   const lost = deps.notes.lost(deps.runs).filter(hasOpenFolder);
   if (lost.length === 0) return;
   const track = t('Track Again');

@@ -120,7 +120,7 @@ export async function removeRuns(deps: RemoveDeps, selected: readonly Run[]): Pr
   await remove(keptRuns, deps, { leavesSource: true });
 }
 
-/** Returns a failure that the next runs would meet, too. */
+/** Returns a failure that the next runs would probably meet, too. */
 function lastingFailure(kept: readonly KeptRun[]): AssessmentError | undefined {
   return kept.find(({ failure }) => isTransient(failure) || waitsForToken(failure))?.failure;
 }

@@ -182,8 +182,7 @@ export class RunStore {
     try {
       return await withLock(path, { clock: this.#clock, log: this.#log }, act);
     } catch (error) {
-      // The folder is gone. The error of `#require` names the run or, if all runs are gone, the
-      // storage.
+      // The run is gone. The error of `#require` names it or, if all runs are gone, the storage.
       if (error instanceof AssessmentError && error.kind === 'notFound') await this.#require(id);
       throw error;
     }

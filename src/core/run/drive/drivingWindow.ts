@@ -32,7 +32,7 @@ export class DrivingWindow {
   #isBeating = false;
   #cleanedAt = -Infinity;
   readonly #tried = new Set<string>();
-  /** True while the workbench doesn't respond: its window is gone, but not the extension host. */
+  /** True while the workbench doesn't respond, for example because its window is gone. */
   #isWorkbenchGone = false;
 
   constructor(deps: RunDeps, ended: Emitter<Run>) {

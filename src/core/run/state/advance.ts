@@ -64,7 +64,7 @@ export type EventOf<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>
 /** If EXITED lasts this long without an outcome, no outcome is expected. */
 const maxWithoutOutcomeMs = 30 * 60 * 1000;
 
-/** If the event has no effect, returns the same object, so that nothing is written. */
+/** If this returns `run` itself, nothing is written. */
 export function advance(run: Run, event: RunEvent): Run {
   // An event of another intent doesn't change this run.
   if ('intendedAt' in event && !('intendedAt' in run && run.intendedAt === event.intendedAt)) return run;

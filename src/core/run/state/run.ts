@@ -207,7 +207,7 @@ export const runSchema = z.discriminatedUnion('state', [
     failure: failureSchema,
     ...maybeAccepted,
   }),
-  // Base URL and organization are empty, because no service is asked about the run.
+  // Base URL and organization are empty, because an imported file doesn't name them.
   z.extend(base, {
     state: z.literal('imported'),
     endedAt: time,

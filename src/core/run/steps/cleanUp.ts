@@ -63,8 +63,8 @@ async function notePass(path: string, deps: LeaseDeps): Promise<number | 'too ea
 }
 
 /**
- * Keeps a folder with a damaged journal for the local retention period, but its archives for
- * `maxArchiveAgeMs` at most.
+ * Keeps a folder with a damaged journal for the local retention period, but removes its archives
+ * after `maxArchiveAgeMs`.
  */
 async function cleanStray(folder: string, before: number, deps: RunDeps): Promise<void> {
   const names = await readdir(folder);
