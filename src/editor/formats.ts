@@ -109,7 +109,6 @@ export function firstLines(lines: readonly string[], total = lines.length): stri
   return [...shown, ...(more > 0 ? [moreLabel(more)] : [])].join('\n');
 }
 
-/** Returns the items that apply. */
 export function compact<T extends string | object>(...items: readonly (T | '' | false | undefined)[]): T[] {
   return items.filter((item): item is T => item !== undefined && item !== false && item !== '');
 }

@@ -3,7 +3,7 @@ import type { MarkedOptions, RendererThis, Token, TokenizerThis, Tokens } from '
 import { cjkPatterns } from './emphasis.ts';
 import { footnoteStart, type Section, splitSections, withoutFence, withoutPictureData } from './sections.ts';
 
-/** Any other element is shown as text, except images and the `picture` around them. */
+/** Other elements are shown as text, except images and pictures. */
 export const allowedTags: ReadonlySet<string> = new Set(
   (
     'a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li ' +
@@ -181,7 +181,7 @@ class ReportRenderer extends Renderer {
     return codeBlock(text, /^\S*/.exec(lang ?? '')?.[0] ?? '');
   }
 
-  // Raw HTML that is not rendered is evidence in a security report, so it stays readable as text.
+  // An element that is not rendered may be evidence, so it stays readable as text.
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
     // Without the cut at the last `-->`, the search from each later `<!--` would reach the end of
     // the text.

@@ -196,8 +196,7 @@ export type Clean = (html: string) => DocumentFragment;
 export function createSanitizer(window: Window & typeof globalThis): { report: Clean; highlighted: Clean } {
   const purify = DOMPurify(window);
 
-  // An image becomes its alternative text. A URL and an anchor's name become attributes that only
-  // this script reads.
+  // An image becomes text. A URL and an anchor's name become attributes for this script.
   purify.addHook('uponSanitizeElement', (node) => {
     if (!(node instanceof window.HTMLImageElement)) return;
     const text = window.document.createElement('span');

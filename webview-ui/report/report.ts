@@ -12,10 +12,10 @@ const firstSliceMs = 16;
 /** A later slice has at least this much time, so that a busy page makes progress, too. */
 const minSliceMs = 8;
 const maxWaitMs = 100;
-/** These estimate a section's height before its layout. Only the scroll bar depends on it. */
+/** For the scroll bar, these estimate a section's height before its layout. */
 const charsPerLine = 30;
 const lineHeightEm = 2;
-/** A part has a heading of level 2, so the headings inside move down. */
+/** The heading of a part has level 2, so the headings inside move down. */
 const partDepth = 2;
 
 /** `section` is the first visible section, with `offsetPx` of its pixels above the screen. */
@@ -172,7 +172,7 @@ function findPosition(sections: readonly HTMLElement[]): Position {
 /** The browser keeps the position on screen while sections change their height. */
 function goToPosition(sections: readonly HTMLElement[], { section, offsetPx }: Position): void {
   const target = sections[section];
-  // A section whose estimated height is above the screen would never get its real height.
+  // If its estimate puts the section above the screen, it would never get its real height.
   target?.style.setProperty('content-visibility', 'visible');
   scrollBy(0, (target?.getBoundingClientRect().top ?? 0) + offsetPx);
 }

@@ -32,7 +32,7 @@ export function toMcpConfiguration(
     const entry = { type: 'stdio', command, args, env };
     return `${JSON.stringify({ mcpServers: { [name]: entry } }, undefined, 2)}\n`;
   }
-  // The escapes of a JSON string are also valid in a TOML string.
+  // A TOML string accepts the escapes that `JSON.stringify` writes.
   const lines = [
     `[mcp_servers.${name}]`,
     `command = ${JSON.stringify(command)}`,

@@ -79,7 +79,7 @@ async function replacePassword(login: Login): Promise<PasswordAnswer> {
   return (await askInDialog({ question, detail }, enter)) === enter ? inputPassword(login) : 'cancelled';
 }
 
-/** If the changes are too long for the dialog, the user must first open them as a document. */
+/** If the dialog can't show all changes, it offers the password only after they were opened. */
 async function offerPassword(
   login: Login,
   password: string,

@@ -162,7 +162,7 @@ function changesSinceLast(plan: BlackboxPlan, runs: readonly Run[]): string[] {
   return [changesLine, ...lines];
 }
 
-/** Each unfinished run spends credits, and runs on the same origin disturb each other. */
+/** Unfinished runs may spend credits, and runs on the same origin disturb each other. */
 function liveRuns({ target_urls }: ApplicationInput, runs: readonly Run[]): string[] {
   const origins = new Set(target_urls.map(originOf));
   const live = runs.filter(

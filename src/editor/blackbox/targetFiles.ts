@@ -59,7 +59,7 @@ export async function readSaved(
   uri: vscode.Uri,
   diagnostics: { refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void },
 ): Promise<TargetFile | undefined> {
-  // If the file is missing, the error of `stat` names it. VS Code's error doesn't.
+  // If the file is missing, the message is made from the code and path in the error of `stat`.
   await stat(uri.fsPath);
   const document = await openDocument(uri);
   if (document.isDirty && !(await saveDocument(document))) return undefined;

@@ -230,7 +230,7 @@ export class BranchComparison implements vscode.Disposable {
     return bases.size === 0 ? unavailable('noBase') : bases;
   }
 
-  /** A checkout, a commit, or a fetch changes bases, as do repositories that open or close. */
+  /** A checkout, a fetch, or a repository that opens or closes can change bases. */
   #followGit(git: GitApi, repositories: Iterable<GitRepository>): void {
     for (const subscription of this.#ofGit) subscription.dispose();
     const change = (): void => {

@@ -79,8 +79,8 @@ interface Packed {
 }
 
 /**
- * Asks about secrets and packs until every packed file has the content that was checked. The caller
- * discards the returned archives. Returns undefined if the user cancels.
+ * Asks about secrets and packs. Repeats this if packed files differ from the checked content. The
+ * caller discards the returned archives. Returns undefined if the user cancels.
  */
 export async function packChecked<P extends Packed>(
   folders: readonly Folder[],
@@ -222,7 +222,7 @@ function keyOf({ uri }: Folder): string {
   return `upload:${pathKey((vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath)}`;
 }
 
-/** The path is empty for the workspace folder itself. Otherwise it ends in `/`. */
+/** The path is empty or ends in `/`. */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
   const path = pathInside(top.fsPath, uri.fsPath) ?? '';

@@ -144,7 +144,7 @@ async function chooseOwners(
   return ownedBy(text, all);
 }
 
-/** Case doesn't matter in CODEOWNERS. Handles that own no finding are returned unchanged. */
+/** Case doesn't matter in handles. Handles that own no finding are returned unchanged. */
 function ownedBy(handles: string, all: readonly ShownFinding[]): string[] {
   const owners = all.flatMap((shown) => valuesOf.owners(shown)).filter((owner) => owner !== null);
   const known = new Map(owners.map((owner) => [owner.toLowerCase(), owner]));
