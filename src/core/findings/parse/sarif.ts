@@ -29,8 +29,6 @@ const maxJustification = 10_000;
 /** Limits nested objects, nested bases, and parts of a rule's ID. */
 const maxNesting = 20;
 const maxBases = 100;
-/** A URI of this length is too long for a path, unless it has percent escapes. */
-const maxUri = MAX_PATH + 1;
 /** A longer address is not written into texts. */
 const maxAddress = 300;
 
@@ -202,9 +200,7 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   const ids = Object.keys(bases).slice(0, maxBases);
   const prefixes = new Map<unknown, string>(ids.map((id) => [id, prefixOf(objectAt(bases, id), bases)]));
   const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
-    typeof uri === 'string'
-      ? decoded(`${isAbsolute(uri) ? '' : (prefixes.get(uriBaseId) ?? '')}${uri.slice(0, maxUri)}`)
-      : undefined;
+    isUri(uri) ? decoded(`${isAbsolute(uri) ? '' : (prefixes.get(uriBaseId) ?? '')}${uri}`) : undefined;
   // Each path is read once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
   return (location) => {
@@ -231,15 +227,20 @@ function decoded(uri: string): string {
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
-  for (let count = 0; count < maxNesting && prefix.length < maxUri; count += 1) {
+  for (let count = 0; count < maxNesting && prefix.length <= MAX_PATH; count += 1) {
     const { uri, uriBaseId } = base;
-    const text = typeof uri === 'string' ? uri.slice(0, maxUri).replace(/[^/]$/, '$&/') : '';
+    const text = isUri(uri) ? uri.replace(/[^/]$/, '$&/') : '';
     if (isWebAddress(text)) break;
     if (isAbsolute(text)) return `${text}./${prefix}`;
     prefix = `${text}${prefix}`;
     base = objectAt(bases, String(uriBaseId));
   }
   return prefix;
+}
+
+/** The start of a longer URI may be the path of another file. */
+function isUri(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_PATH;
 }
 
 function isAbsolute(uri: string): boolean {
