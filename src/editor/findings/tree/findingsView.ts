@@ -43,7 +43,7 @@ interface FindingsViewDeps {
 }
 
 /**
- * Rows, message, badge, and welcome come from the same filtered findings, so that they agree. The
+ * Rows, message, badge, and welcome use the same filtered findings, so that they agree. The
  * manifest has a welcome for each `FindingsState` but `shown`.
  */
 export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps): vscode.Disposable {
