@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../core/errors.ts';
+import { AssessmentError, asUnknown } from '../core/errors.ts';
 import { pathInside } from '../core/paths.ts';
 import type { Run } from '../core/run/state/run.ts';
 import { visibleName } from '../core/visibleText.ts';
@@ -175,12 +175,8 @@ export async function whenRead(
 }
 
 export async function repositoryOf(folder: vscode.Uri): Promise<GitRepository | undefined> {
-  try {
-    return (await gitApi())?.getRepository(folder) ?? undefined;
-  } catch (error) {
-    if (error instanceof AssessmentError && error.kind === 'noAnswer') return undefined;
-    throw error;
-  }
+  const git = await gitApi().catch(asUnknown);
+  return git?.getRepository(folder) ?? undefined;
 }
 
 /** `origin` comes first. URLs lose user names and passwords; `git@host:path` stays unchanged. */

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../core/errors.ts';
+import { asUnknown } from '../../core/errors.ts';
 import {
   findTracker,
   type IssueTracker,
@@ -66,13 +66,8 @@ async function showInChat(query: string): Promise<boolean> {
   const isOff = vscode.workspace.getConfiguration('chat').get<boolean>('disableAIFeatures', false);
   if (isOff || !(await vscode.commands.getCommands(true)).includes(openChat)) return false;
   const draft = { query, isPartialQuery: true, mode: 'agent' };
-  try {
-    await answerOf(vscode.commands.executeCommand(openChat, draft), openChat);
-    return true;
-  } catch (error) {
-    if (error instanceof AssessmentError) return false;
-    throw error;
-  }
+  const opening = answerOf(vscode.commands.executeCommand(openChat, draft), openChat);
+  return (await opening.then(() => true, asUnknown)) ?? false;
 }
 
 export function findingsMarkdown(shown: readonly DetailedFinding[]): string {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { excerptOf, messageIn } from '../../core/api/replyBody.ts';
-import { AssessmentError } from '../../core/errors.ts';
+import { asUnknown } from '../../core/errors.ts';
 import { readFeatures } from '../../core/features/features.ts';
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import { isContinued, predecessorOf } from '../../core/features/continuedRuns.ts';
@@ -232,18 +232,11 @@ export async function progressText(run: Run, folder: string, workerFile: string)
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit has been reached.');
   // The progress of a continued assessment includes that of its predecessor.
   const requested = isContinued(run) ? undefined : run.input?.pairs?.length;
-  const total = requested ?? (await countPairs(run, folder, workerFile));
+  const list =
+    requested === undefined ? await readFeatures(run, folder, workerFile).catch(asUnknown) : undefined;
+  const total = requested ?? (list && list.features.length * perspectives.length);
   const counted = tested === 1 ? t('1 pair tested') : t('{0} pairs tested', formatNumber(tested));
   const done =
     total === undefined ? counted : t('{0} of {1} pairs tested', formatNumber(tested), formatNumber(total));
   return t('{0}, {1} not applicable.', done, formatNumber(notApplicable));
-}
-
-async function countPairs(run: Run, folder: string, workerFile: string): Promise<number | undefined> {
-  try {
-    return (await readFeatures(run, folder, workerFile)).features.length * perspectives.length;
-  } catch (error) {
-    if (error instanceof AssessmentError) return undefined;
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { AssessmentError } from '../../../core/errors.ts';
+import { asUnknown } from '../../../core/errors.ts';
 import { attackPathOf, type Location } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import { localLocationOf, type ShownFinding } from '../../../core/findings/shownFinding.ts';
@@ -75,12 +75,7 @@ export async function showAttackPath(shown: ShownFinding, findings: FindingStore
 async function referencesView(): Promise<{ setInput(input: SymbolTreeInput): void } | undefined> {
   type View = Awaited<ReturnType<typeof referencesView>>;
   const extension = vscode.extensions.getExtension<View>('vscode.references-view');
-  try {
-    return extension && (await answerOf(extension.activate(), extension.id));
-  } catch (error) {
-    if (error instanceof AssessmentError) return undefined;
-    throw error;
-  }
+  return extension && answerOf(extension.activate(), extension.id).catch(asUnknown);
 }
 
 async function pickStep({ finding }: ShownFinding, steps: readonly Step[]): Promise<void> {
