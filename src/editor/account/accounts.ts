@@ -134,13 +134,9 @@ function fixedToken(token: string): TokenSource {
 /** Keeps the context key `whitebox.account` up to date, and resumes runs that wait for a token. */
 export function followSignIn(
   accounts: Accounts,
-  {
-    secrets,
-    tracker,
-    log,
-    random,
-  }: Omit<ClientDeps, 'clock'> & { secrets: HostSecrets; tracker: RunTracker },
+  deps: ClientDeps & { secrets: HostSecrets; tracker: RunTracker },
 ): Disposable {
+  const { secrets, tracker, log, random } = deps;
   let last: Promise<void> = Promise.resolve();
   let failures = 0;
   let retry: NodeJS.Timeout | undefined;

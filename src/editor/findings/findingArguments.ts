@@ -104,12 +104,8 @@ async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unk
   return [...focused, ...before.filter(isToggled)];
 }
 
-function findingsHere({
-  displayed,
-  details,
-  findings,
-  findingsView,
-}: FindingSources): readonly ShownFinding[] {
+function findingsHere(sources: FindingSources): readonly ShownFinding[] {
+  const { displayed, details, findings, findingsView } = sources;
   const inDetails = details.active();
   if (inDetails !== undefined) return [inDetails];
   const editor = vscode.window.activeTextEditor;

@@ -157,13 +157,8 @@ function factsOf(shown: DetailedFinding, [lastTest]: readonly Confirmation[]): R
   ];
 }
 
-export function standingOf({
-  details,
-  locations,
-  verdict,
-  decidedBefore,
-  evidence,
-}: DetailedFinding): readonly Fact[] {
+export function standingOf(shown: DetailedFinding): readonly Fact[] {
+  const { details, locations, verdict, decidedBefore, evidence } = shown;
   const quoted = leastOf(evidence);
   return [
     [t('Confidence'), details.confidence],

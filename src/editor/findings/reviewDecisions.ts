@@ -74,8 +74,8 @@ async function pickShared(shared: readonly Shared[]): Promise<Shared | undefined
 }
 
 function rowsOf(folder: string, decisions: Decisions, { triage }: SharedDecisionDeps): Row[] {
-  const [matched = [], unmatched = []] = [true, false].map((isMatched) =>
-    decisions.filter(({ about }) => (about !== undefined) === isMatched),
+  const { matched = [], unmatched = [] } = Object.groupBy(decisions, ({ about }) =>
+    about === undefined ? 'unmatched' : 'matched',
   );
   const listed = [...matched, ...unmatched].slice(0, maxListed);
   const icon = (name: string) => ({ iconPath: new vscode.ThemeIcon(name) });

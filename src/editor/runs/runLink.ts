@@ -6,6 +6,7 @@ import { identifierSchema } from '../../core/api/schema.ts';
 import { nameSchema } from '../../core/findings/identity.ts';
 import { workflowIds } from '../../core/workflows/workflow.ts';
 import { type Run, runIdOf } from '../../core/run/state/run.ts';
+import type { Destination } from '../settings.ts';
 
 /** Links to this extension have this authority. */
 export const extensionId = `${manifest.publisher}.${manifest.name}`;
@@ -47,10 +48,7 @@ const eventSchema = z.object({
 });
 
 /** Tells accounts apart without naming them. Returns undefined for an imported run. */
-export function accountHash({
-  baseUrl,
-  organizationId,
-}: Pick<Run, 'baseUrl' | 'organizationId'>): string | undefined {
+export function accountHash({ baseUrl, organizationId }: Destination): string | undefined {
   if (baseUrl === '') return undefined;
   return hash('sha256', JSON.stringify([originOf(baseUrl), organizationId]), 'hex').slice(0, 12);
 }

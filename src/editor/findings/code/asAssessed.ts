@@ -54,10 +54,8 @@ export function provideAsAssessed(sources: TextSources): vscode.Disposable {
 }
 
 export async function openAsAssessed(finding: ShownFinding, deps: TextSources): Promise<void> {
-  const {
-    run,
-    finding: { locations },
-  } = finding;
+  const { run } = finding;
+  const { locations } = finding.finding;
   const location = locations.find((each) => uploadedFileOf(each, finding) !== undefined) ?? locations[0];
   if (location === undefined) {
     showNoLocation();

@@ -77,10 +77,8 @@ function fileOf([shown]: readonly ShownFinding[]): vscode.Uri {
 }
 
 function toDiagnostics(shown: ShownFinding): vscode.Diagnostic[] {
-  const {
-    finding,
-    locations: [main, ...others],
-  } = shown;
+  const { finding } = shown;
+  const [main, ...others] = shown.locations;
   if (main === undefined) return [];
   const diagnostic = new vscode.Diagnostic(
     toRange(main),
