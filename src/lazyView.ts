@@ -28,7 +28,7 @@ export function lazyView<Node>(id: string, load: () => Promise<unknown>): LazyVi
   const view = vscode.window.createTreeView<Node>(id, {
     showCollapseAll: true,
     canSelectMany: true,
-    // A parent's checkbox doesn't determine what would be uploaded or assessed.
+    // The providers, not VS Code, decide which checkboxes are checked.
     manageCheckboxStateManually: true,
     treeDataProvider: {
       onDidChangeTreeData: changed.event,

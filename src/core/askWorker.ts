@@ -9,7 +9,7 @@ export type WorkerAnswer =
 const maxHeapMb = 1_024;
 const minHeapMb = 64;
 
-/** The limit depends on the available memory, so that no file can end the process. */
+/** Depends on the available memory, because running out of it can end the process. */
 function heapMb(): number {
   const quarter = Math.floor(availableMemory() / 4 / 2 ** 20);
   return Math.max(minHeapMb, Math.min(maxHeapMb, quarter));

@@ -67,7 +67,7 @@ export const errorKinds = [...serviceErrorKinds, ...ownErrorKinds] as const;
 /** A closed list that callers switch on. `editor/errors` has the sentences for users. */
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** All values are already redacted. */
+/** No value may contain a secret. */
 export interface ErrorData {
   readonly status?: number | undefined;
   /** A message, a code, or another short text. */
@@ -127,7 +127,7 @@ export function fileError(error: unknown, subject?: string): AssessmentError | u
   return new AssessmentError(kind, { subject, detail: code }, { cause: error });
 }
 
-/** Returns undefined for a system error or an AssessmentError. Throws any other error. */
+/** Returns undefined for an AssessmentError or an error with a code. Throws any other error. */
 export function asUnknown(error: unknown): undefined {
   if (systemCode(error) === undefined && !(error instanceof AssessmentError)) throw error;
 }

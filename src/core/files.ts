@@ -65,7 +65,7 @@ export async function writeFileAtomic(
 /** Windows reports these codes while another window or a virus scanner has a file open. */
 const temporaryCodes = ['EPERM', 'EACCES', 'EBUSY'];
 
-/** Together, the waits are longer than a virus scanner takes. */
+/** Together, the waits are longer than a virus scanner usually takes. */
 const waitsMs = [5, 20, 50, 100, 200, 400];
 
 async function untilFree<T>(act: () => Promise<T>, platform = process.platform): Promise<T> {
@@ -113,8 +113,8 @@ export async function moveFile(
 }
 
 /**
- * Identifies a file's version. A replaced file has another stamp even within one tick of the file
- * system's clock. Undefined without a file.
+ * Identifies a file's version. Includes the inode, because a file may be replaced within one tick
+ * of the file system's clock. Undefined without a file.
  */
 export async function fileStampOf(path: string): Promise<string | undefined> {
   const found = await unlessMissing(() => stat(path, { bigint: true }));

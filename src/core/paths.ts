@@ -15,9 +15,8 @@ import { isMainThread } from 'node:worker_threads';
 import { systemCode } from './errors.ts';
 
 /**
- * Returns the same text for all spellings of an absolute path that the system treats as the same.
- * Windows and most disks of macOS ignore letter case, and macOS also how letters are composed. The
- * text must not be used as a path.
+ * Returns a key by which absolute paths are compared. Windows and most disks of macOS ignore letter
+ * case, and macOS also how letters are composed. The key must not be used as a path.
  */
 export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
@@ -97,9 +96,9 @@ interface RealPaths {
 }
 
 /**
- * Returns the path without links, in the spelling of the disk, with a capital drive letter. All
- * comparisons of real paths must use this function or `realPathSync`, because Node's two functions
- * differ on Windows. A mapped drive isn't replaced by its UNC path, which VS Code blocks.
+ * Returns the path without links, with a capital drive letter. All comparisons of real paths must
+ * use this function or `realPathSync`, because Node's two functions differ on Windows. A mapped
+ * drive isn't replaced by its UNC path, which VS Code blocks.
  */
 export async function realPath(path: string): Promise<string> {
   // A worker may block its own thread. The synchronous call uses none of the four threads that the
@@ -122,7 +121,7 @@ function withCapitalDrive(path: string): string {
   return path.replace(/^[a-z]:\\/, (drive) => drive.toUpperCase());
 }
 
-/** True for a relative path that stays below the extraction folder on every system. */
+/** Refuses absolute paths and `..`, also in the forms of Windows: they lead out of a folder. */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&
@@ -156,9 +155,9 @@ export function misplaced(
   return isSame && real === undefined ? undefined : 'changed';
 }
 
-/** True if no part of an absolute path to a folder is a link. */
+/** False if a part of an absolute path to a folder is a link. */
 export function isRealPath(folder: string): boolean {
-  // `realpath` takes seconds for a deep path.
+  // `realpath` is slow for a deep path.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
   try {
     return ((fd < 0 ? undefined : openPath(fd)) ?? realPathSync(folder)) === folder;

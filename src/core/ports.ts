@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 // The core needs these from its surroundings. The editor's objects satisfy most of them.
 
-/** Log lines contain no tokens, presigned queries, or file contents. */
+/** Log lines must not contain tokens, presigned queries, or file contents. */
 export interface Logger {
   debug(message: string): void;
   info(message: string): void;

@@ -12,7 +12,7 @@ const toAgents = new RegExp(String.raw`(${emoji})|${hidden}|\p{DI}`, 'gu');
 const plainLine = /^[!-~]+(?: [!-~]+)*$/;
 const plainAscii = /^[ -~]*$/;
 
-/** Escapes invisible characters as in `\u{202E}`. Keeps line breaks and tabs. */
+/** Escapes invisible characters as in `\u{202E}`. Keeps `\n` and tabs. */
 export function visibleText(text: string): string {
   return plainAscii.test(text) ? text : escapeLines(text, toPeople);
 }
@@ -87,7 +87,7 @@ export function codeBlock(lines: readonly string[], language = ''): string {
   return ['', `${fence}${language}`, ...lines, fence, ''].join('\n');
 }
 
-/** The content can't end the code. */
+/** Backticks in the text can't end the code. */
 export function codeSpan(text: string): string {
   const fence = '`'.repeat(longestRun(text) + 1);
   return `${fence} ${text} ${fence}`;

@@ -124,10 +124,10 @@ interface CalledFolder {
 }
 
 /**
- * Limits the calls to folders, such as those of the workspace. All file access and name lookups of
- * the extension host, other extensions' included, run on four threads. A call to a share that
- * doesn't respond occupies a thread until it returns. So calls are counted until they return, even
- * if nobody waits for them. They leave one thread for other work.
+ * Limits the calls to folders, such as those of the workspace. Asynchronous file access and name
+ * lookups of the extension host, other extensions' included, run on four threads. A call to a share
+ * that doesn't respond occupies a thread until it returns. So calls are counted until they return,
+ * even if nobody waits for them. They leave one thread for other work.
  */
 export class FolderCalls {
   readonly #answered: Emitter<string>;

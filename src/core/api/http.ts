@@ -11,8 +11,8 @@ import { bodyText, compressionOf, isPage, maxStartBytes } from './replyBody.ts';
 /** A longer reply to a successful call or upload is a `badResponse`. */
 const maxReplyBytes = 1024 * 1024;
 /**
- * The total limit of a JSON call, as a multiple of its idle limit: a slow call delays every later
- * poll of its run.
+ * The total limit of a JSON request, as a multiple of its idle limit: a slow request delays the
+ * run's next poll.
  */
 const maxIdleTimes = 4;
 /**
@@ -238,7 +238,7 @@ async function checkHashed(
   return currentStamp;
 }
 
-/** Throws `lengthChanged` before the last chunk if the stamp has changed. */
+/** Throws `lengthChanged` if the stamp changes. */
 async function sendUnchanged(
   source: FileHandle,
   { bytes, fileStamp }: { readonly bytes: number; readonly fileStamp: string },

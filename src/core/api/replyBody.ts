@@ -127,7 +127,7 @@ function fromJson(body: string): string | undefined {
   try {
     return messageIn(JSON.parse(body.replace(/^\uFEFF/, '')));
   } catch {
-    return undefined; // It is plain text or markup.
+    return undefined; // The body isn't JSON.
   }
 }
 

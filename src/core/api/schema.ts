@@ -40,8 +40,8 @@ const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: 
 
 /**
  * The response of describe (docs/api.md, sections 2.3 and 2.5). A part of `output` or `artifacts`
- * that can't be read becomes undefined. Unknown texts and the detail, except `scan_progress`, are
- * redacted, and shortened if too long.
+ * that can't be read becomes undefined. Unknown statuses, kinds, and codes, and the detail except
+ * `scan_progress`, are redacted, and shortened if too long.
  */
 export function toDescriptionSchema(secrets: () => readonly string[]) {
   const brief = (word: string): string => (known.has(word) ? word : excerptOf(word, secrets()));

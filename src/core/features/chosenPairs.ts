@@ -115,7 +115,7 @@ export async function writeChoice(folder: string, choice: Choice): Promise<void>
 
 type Pairs = NonNullable<ApplicationInput['pairs']>;
 
-/** Returns `unknown` if the run's input is not on this machine. */
+/** `unknown` means that the run's input isn't on this machine. */
 export function askedPairs({ workflow, input }: Run): Pairs | 'all' | 'unknown' {
   if (workflow === 'blackbox-crawl') return 'all';
   return input === undefined ? 'unknown' : (input.pairs ?? 'all');
