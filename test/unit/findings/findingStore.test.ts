@@ -8,9 +8,8 @@ import { finding, setUpFindings, titles } from './findingFixture.ts';
 import { parseWorker } from './parse/bundledWorker.ts';
 
 test('findings shown in one folder are not absent from a later run of another folder', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop', 'tool');
   const tool = path.join(fixture.root, 'tool');
-  fixture.open.add(path.join(fixture.root, 'shop')).add(tool);
   await mkdir(tool);
   await writeFile(path.join(tool, 'only.js'), 'one\n');
   // Only local files decide between the two folders.
@@ -159,9 +158,8 @@ test('each folder of a run of two shows only its own latest findings', async (t)
 });
 
 test('F110 state, opened file and stored text of a finding refer to the same uploaded file', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const shop = path.join(fixture.root, 'shop');
-  fixture.open.add(shop);
   const uploaded = { 'web/src/index.ts': 'a\nb\n', 'package.json': '{}\n', 'src/other.c': 'int a;\n' };
   await mkdir(path.join(shop, 'src'), { recursive: true });
   await writeFile(path.join(shop, 'src', 'index.ts'), 'never sent\n');

@@ -27,11 +27,10 @@ async function reloadMeanwhile(
 }
 
 test('changes on disk and in the editor during a reload of findings are applied', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const { store, edit, root } = fixture;
   const folder = path.join(root, 'shop');
   const file = path.join(folder, 'src.js');
-  fixture.open.add(folder);
   await fixture.addRun(['shop'], finding('found', { file: 'src.js', line: 3 }), { 'src.js': code });
   const line = () => store.all()[0]?.locations[0]?.startLine;
   await reloadMeanwhile(fixture, async () => {
@@ -45,9 +44,8 @@ test('changes on disk and in the editor during a reload of findings are applied'
 });
 
 test('a note of another window on a shown run does not reload its findings, a new download does', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const { runs, store } = fixture;
-  fixture.open.add(path.join(fixture.root, 'shop'));
   const run = await fixture.addRun(['shop'], finding('here'));
   const [shown] = store.all();
   const other = new RunStore(path.join(fixture.root, 'runs'), { clock, log: silent });
@@ -64,9 +62,8 @@ test('a note of another window on a shown run does not reload its findings, a ne
 });
 
 test('shown and compared runs have their latest user-given name', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const { store } = fixture;
-  fixture.open.add(path.join(fixture.root, 'shop'));
   const before = await fixture.addRun(['shop'], finding('former'));
   const run = await fixture.addRun(['shop'], finding('here'));
   const rename = async ({ id }: { id: string }, label: string) => {
@@ -82,9 +79,8 @@ test('shown and compared runs have their latest user-given name', async (t) => {
 });
 
 test('an unreadable run is read again when viewed or shown, and has no findings until then', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const { runs, store } = fixture;
-  fixture.open.add(path.join(fixture.root, 'shop'));
   const run = await fixture.addRun(['shop'], finding('here'));
   const file = path.join(runs.folderOf(run.id), 'findings.json');
   await rename(file, `${file}.away`);
@@ -105,9 +101,8 @@ test('an unreadable run is read again when viewed or shown, and has no findings 
 });
 
 test('an unreadable previous run marks nothing, is named, and is read again until it succeeds', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const { runs, store } = fixture;
-  fixture.open.add(path.join(fixture.root, 'shop'));
   const before = await fixture.storeRun(['shop'], finding('here'));
   const file = path.join(runs.folderOf(before.id), 'findings.json');
   await rename(file, `${file}.away`);
@@ -140,9 +135,8 @@ test(
 );
 
 test('a folder that reappears is polled like its files', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const shop = path.join(fixture.root, 'shop');
-  fixture.open.add(shop);
   await fixture.addRun(['shop'], JSON.stringify([{ title: 'x', file: 'lib/deep/x.js', line: 1 }]));
   const file = path.join(shop, 'lib/deep/x.js');
   const isThere = () => fixture.store.all()[0]?.locations.some(({ drift }) => drift !== 'gone');

@@ -21,8 +21,7 @@ const findings = JSON.stringify(
 
 type ShopFixture = FindingFixture & { readonly file: string };
 async function openShop(after: Parameters<Work['prepare']>[0]): Promise<ShopFixture> {
-  const fixture = await setUpFindings({ after });
-  fixture.open.add(path.join(fixture.root, 'shop'));
+  const fixture = await setUpFindings({ after }, 'shop');
   return { ...fixture, file: path.join(fixture.root, 'shop', 'bundled.js') };
 }
 

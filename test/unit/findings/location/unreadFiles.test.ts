@@ -28,9 +28,7 @@ test('the code of a deleted file is gone until it is back, also while the file i
 });
 
 test('findings in a file that is too large to read keep their reported lines', async (t) => {
-  const fixture = await setUpFindings(t);
-  const folder = path.join(fixture.root, 'shop');
-  fixture.open.add(folder);
+  const fixture = await setUpFindings(t, 'shop');
   const text = 'line of a very long file\n'.repeat(250_000);
   await fixture.addRun(['shop'], finding('far', { file: 'large.js', line: 77 }), { 'large.js': text });
   const [location] = fixture.store.all()[0]?.locations ?? [];

@@ -79,9 +79,8 @@ test('a decision about a finding that is no longer reported appears in the compa
 });
 
 test('a finding that is no longer reported follows edits and is reloaded with the others', async (t) => {
-  const fixture = await setUpFindings(t);
+  const fixture = await setUpFindings(t, 'shop');
   const shop = path.join(fixture.root, 'shop');
-  fixture.open.add(shop);
   const code = 'one\ntwo\nthree\n';
   await fixture.addRun(['shop'], file('a', 'b'), { 'a.js': code });
   await fixture.addRun(['shop'], file('a'), { 'a.js': code });

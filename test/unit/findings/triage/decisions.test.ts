@@ -113,10 +113,9 @@ test('F206 a shared decision is about the finding of the last record, shown or n
 });
 
 test('a decision is kept when paths are mapped and when files are deleted', async (t) => {
-  const fixture = await setUpFindings(t);
-  const { root, open, store } = fixture;
+  const fixture = await setUpFindings(t, 'shop');
+  const { root, store } = fixture;
   const shop = path.join(root, 'shop');
-  open.add(shop);
   const files = ['build/gen/lib.js', './a.js'];
   await fixture.addRun(['shop'], JSON.stringify(files.map((file) => ({ title: `In ${file}`, file }))));
   await mkdir(path.join(shop, 'app'));
