@@ -58,14 +58,12 @@ interface Candidate {
   isPaired: boolean;
 }
 
+type Candidates = readonly Candidate[];
+
 interface PairingRule {
   readonly keysOf: (candidate: Candidate) => readonly string[];
   readonly fits?: (one: Candidate, other: Candidate) => boolean;
-  readonly read?: (
-    later: LaterRun,
-    ours: readonly Candidate[],
-    theirs: readonly Candidate[],
-  ) => Promise<void>;
+  readonly read?: (later: LaterRun, ours: Candidates, theirs: Candidates) => Promise<void>;
   readonly isSure: boolean;
 }
 
@@ -196,9 +194,9 @@ function toCandidate(found: ResultFinding, run: LaterRun, isPaired: boolean): Ca
   };
 }
 
-type ByKey = ReadonlyMap<string, readonly Candidate[]>;
+type ByKey = ReadonlyMap<string, Candidates>;
 
-function byKey(candidates: readonly Candidate[], { keysOf }: PairingRule): ByKey {
+function byKey(candidates: Candidates, { keysOf }: PairingRule): ByKey {
   const found = new Map<string, Candidate[]>();
   for (const each of candidates)
     for (const key of new Set(keysOf(each))) {
@@ -237,12 +235,8 @@ function firstLeft(candidates: Iterable<Candidate>): Candidate | undefined {
   return undefined;
 }
 
-async function readLines(
-  later: LaterRun,
-  ours: readonly Candidate[],
-  theirs: readonly Candidate[],
-): Promise<void> {
-  const filesLeft = (side: readonly Candidate[]): ReadonlySet<string | undefined> =>
+async function readLines(later: LaterRun, ours: Candidates, theirs: Candidates): Promise<void> {
+  const filesLeft = (side: Candidates): ReadonlySet<string | undefined> =>
     new Set(side.flatMap(({ file, isPaired }) => (isPaired ? [] : file)));
   const [inOurs, inTheirs] = [filesLeft(ours), filesLeft(theirs)];
   const inFiles = [...ours, ...theirs].filter(({ file }) => inOurs.has(file) && inTheirs.has(file));
@@ -283,11 +277,7 @@ async function followBoth(later: LaterRun, run: string, uploaded: UploadedFile):
   return { toLater: followLines(before, after), toOwn: followLines(after, before) };
 }
 
-async function readMoves(
-  later: LaterRun,
-  ours: readonly Candidate[],
-  theirs: readonly Candidate[],
-): Promise<void> {
+async function readMoves(later: LaterRun, ours: Candidates, theirs: Candidates): Promise<void> {
   const quotesLeft = new Set(
     ours.flatMap(({ isPaired, namedQuote }) => (isPaired ? [] : (namedQuote ?? []))),
   );
