@@ -162,21 +162,13 @@ async function readWhole(fd: number, size: number, reader: TextReader): Promise<
   return content;
 }
 
-async function readIfUploaded(
-  folder: string,
-  path: string,
-  uploaded: UploadedFile,
-): Promise<Buffer | undefined> {
-  const content = await readTextBelow(folder, path, uploaded.bytes);
-  return content && isUploaded(content, uploaded) ? content : undefined;
-}
-
 export function readKept(runFolder: string, uploaded: UploadedFile): Promise<Buffer | undefined> {
-  return readIfUploaded(runFolder, keptPath(uploaded), uploaded);
+  return readUnchanged({ ...uploaded, folder: runFolder, path: keptPath(uploaded) });
 }
 
-export function readUnchanged(uploaded: UploadedFile): Promise<Buffer | undefined> {
-  return readIfUploaded(uploaded.folder, uploaded.path, uploaded);
+export async function readUnchanged(uploaded: UploadedFile): Promise<Buffer | undefined> {
+  const content = await readTextBelow(uploaded.folder, uploaded.path, uploaded.bytes);
+  return content && isUploaded(content, uploaded) ? content : undefined;
 }
 
 function isUploaded(content: Buffer, { bytes, sha256 }: UploadedFile): boolean {
