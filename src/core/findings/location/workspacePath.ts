@@ -100,15 +100,11 @@ export interface OpenedFolder {
 
 const missing = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
 
-function codeOf(error: unknown): string {
-  return systemCode(error) ?? '';
-}
-
 export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): OpenedFolder {
   const ask = <T>(call: () => Promise<T>): Promise<T> => calls?.ask(folder, call) ?? call();
   const realFolder = once(() =>
     realPath(folder).catch((error: unknown) => {
-      if (missing.includes(codeOf(error))) return folder;
+      if (missing.includes(systemCode(error) ?? '')) return folder;
       throw error;
     }),
   );
@@ -122,8 +118,9 @@ export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): Op
       const onDisk = join(folder, ...real.split('/'));
       return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
     } catch (error) {
-      if (missing.includes(codeOf(error))) return undefined;
-      if (['ELOOP', 'EACCES', 'EPERM'].includes(codeOf(error))) return 'refused';
+      const code = systemCode(error) ?? '';
+      if (missing.includes(code)) return undefined;
+      if (['ELOOP', 'EACCES', 'EPERM'].includes(code)) return 'refused';
       throw error;
     }
   };
