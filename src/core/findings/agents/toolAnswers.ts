@@ -152,15 +152,10 @@ async function compareBranch(branch: ToolSource['branch']): Promise<BranchChange
 
 export async function listFindings(
   { runs, locate }: ToolFindings,
-  {
-    minimumSeverity = 'none',
-    path,
-    triage,
-    offset = 0,
-    limit = usualLimit,
-  }: z.infer<typeof toolInputs.listFindings>,
+  wanted: z.infer<typeof toolInputs.listFindings>,
   changeOf?: BranchChangeOf,
 ): Promise<object> {
+  const { minimumSeverity = 'none', path, triage, offset = 0, limit = usualLimit } = wanted;
   const fitting = allOf(runs).filter(
     (shown) =>
       isAtLeast(shown.finding.severity, minimumSeverity) &&

@@ -21,11 +21,8 @@ export async function readImport(
 ): Promise<ImportedFile> {
   try {
     const job: ImportStart = { kind: 'import', content };
-    return (await askWorker(job, workerFile, {
-      signal,
-      maxMs,
-      limitError: 'findingsTooLarge',
-    })) as ImportedFile;
+    const options = { signal, maxMs, limitError: 'findingsTooLarge' } as const;
+    return (await askWorker(job, workerFile, options)) as ImportedFile;
   } catch (error) {
     const isTooLarge = error instanceof AssessmentError && error.kind === 'findingsTooLarge';
     throw isTooLarge ? badImport('tooLarge', undefined, error) : error;

@@ -63,12 +63,8 @@ async function followFile(
   const [before, after] = [splitLines(uploaded), splitLines(current)];
   const isSame = before.length === after.length && before.every((line, at) => line === after[at]);
   const follow = followLines(before, after);
-  const location = ({
-    startLine,
-    endLine = startLine,
-    startColumn,
-    endColumn,
-  }: Location): CurrentLocations['locations'][number] => {
+  const location = (reported: Location): CurrentLocations['locations'][number] => {
+    const { startLine, endLine = startLine, startColumn, endColumn } = reported;
     if (startLine === undefined || endLine === undefined || startLine > before.length)
       return { drift: 'unknown' };
     const now = follow({ startLine, endLine });

@@ -81,10 +81,8 @@ export class TriageStore {
   reload(): Promise<void> {
     this.#nextReload ??= this.#queued(() => {
       this.#nextReload = undefined;
-      return this.#loadAll(
-        [...this.#books.values()].map(({ folder }) => folder),
-        true,
-      );
+      const folders = Array.from(this.#books.values(), ({ folder }) => folder);
+      return this.#loadAll(folders, true);
     });
     return this.#nextReload;
   }
