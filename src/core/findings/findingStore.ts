@@ -4,7 +4,7 @@ import { AssessmentError, isAbortError } from '../errors.ts';
 import { isSamePath, pathKey } from '../paths.ts';
 import { type Disposable, Emitter, type Event } from '../ports.ts';
 import type { RunStore } from '../run/disk/runStore.ts';
-import { type Failure, isFinal, type Run } from '../run/state/run.ts';
+import { type Failure, foldersOfRuns, isFinal, type Run } from '../run/state/run.ts';
 import { type FolderCalls, inBackground, untilAborted } from '../yieldingWork.ts';
 import { baselineAmong, earlierRuns, FolderChoices, hasFindings } from './chooseRun.ts';
 import { type Confirmation, readConfirmations } from './confirmation.ts';
@@ -193,7 +193,7 @@ export class FindingStore implements Disposable {
       const { runs, triage } = this.#deps;
       const run = runs.get(known.id) ?? known;
       const used = [run, ...earlierRuns(runs.all(), run)];
-      await triage.load(used.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
+      await triage.load(foldersOfRuns(used));
       const view = await readView(run, former, this.#deps, signal);
       // The findings are shown before their files are found.
       if (former?.head === undefined) await this.#put(view);
@@ -336,7 +336,7 @@ export class FindingStore implements Disposable {
     const { runs, triage, isOpenHere } = this.#deps;
     const chosen = new Set(new FolderChoices().runsToShow(runs.all(), isOpenHere).values());
     const latest = [...chosen].filter((run) => run !== undefined);
-    await triage.load(latest.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
+    await triage.load(foldersOfRuns(latest));
     const records = await Promise.all(latest.map((run) => savedResult(run, this.#deps)));
     const found = records.flatMap((record) => [...(record?.findings ?? []), ...(record?.absent ?? [])]);
     return found.flatMap((each) => {

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { isAbortError, knownError, systemCode } from '../../core/errors.ts';
 import type { Disposable, Logger } from '../../core/ports.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { foldersOfRuns, type Run } from '../../core/run/state/run.ts';
 import { maskDiagnostics, type PrivateNames } from '../../core/upload/secrets/maskDiagnostics.ts';
 import { clip, visibleText } from '../../core/visibleText.ts';
 import { answerOf } from '../../core/yieldingWork.ts';
@@ -173,7 +173,7 @@ function countStates(runs: readonly Run[]): string[] {
 
 function privateNames(runs: readonly Run[]): PrivateNames {
   const current = currentDestination();
-  const ofRuns = new Set(runs.flatMap(({ targets }) => targets.map(({ folder }) => folder)));
+  const ofRuns = new Set(foldersOfRuns(runs));
   return {
     home: homedir(),
     folders: [

@@ -13,7 +13,7 @@ import type { ResultSource } from '../../core/findings/result/readResult.ts';
 import type { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { ReportContent, TrendContent } from '../../core/report/protocol.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
-import type { Run } from '../../core/run/state/run.ts';
+import { foldersOfRuns, type Run } from '../../core/run/state/run.ts';
 import { compact, countFindings, formatList, formatNumber, formatTime } from '../formats.ts';
 import { severityLabel } from '../findingLabels.ts';
 import { withProgress } from '../progress.ts';
@@ -75,7 +75,7 @@ export function toTrend({ run, traced }: Trend, deps: TrendDeps): PanelDocument 
     title: titleFor(run),
     load: async () => {
       known ??= await trace(run, deps);
-      await triage.load(known.flatMap(({ run: { targets } }) => targets.map(({ folder }) => folder)));
+      await triage.load(foldersOfRuns(known.map((each) => each.run)));
       return toContent(run, countTrend(known, triage));
     },
   };

@@ -4,7 +4,7 @@ import { pathInside, realPath } from '../../paths.ts';
 import type { Clock, Logger } from '../../ports.ts';
 import { readRuns, type RunsOnDisk } from '../../run/disk/journal.ts';
 import type { RunStore } from '../../run/disk/runStore.ts';
-import type { Run } from '../../run/state/run.ts';
+import { foldersOfRuns, type Run } from '../../run/state/run.ts';
 import { FolderChoices } from '../chooseRun.ts';
 import { readConfirmations } from '../confirmation.ts';
 import type { Location } from '../finding.ts';
@@ -76,7 +76,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       // Only the books of this machine count, not the shared folder.
       const pathsFor = (each: string) => triagePathsOf(each, join(storage, 'triage'), false);
       const triage = new TriageStore({ ...deps, calls, pathsFor });
-      await triage.load(runs.flatMap(({ targets }) => targets.map((target) => target.folder)));
+      await triage.load(foldersOfRuns(runs));
       const runIds = new Map([...chosen].map(([key, run]) => [key, run?.id]));
       const get = (id: string): Run | undefined => runs.find((run) => run.id === id);
       const shown = show(loaded, runIds, { runs: { get }, decide: decideIfKnown(loaded, triage) });
@@ -103,7 +103,7 @@ async function readRunsOfFolder(folder: string, runsFolder: string): Promise<Run
     );
   const { runs, unread } = await readRuns(runsFolder);
   const folders = new Set<string>();
-  for (const named of new Set(runs.flatMap(({ targets }) => targets.map((target) => target.folder)))) {
+  for (const named of new Set(foldersOfRuns(runs))) {
     const real = await realPath(named).catch(() => undefined); // the folder may be gone
     if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
   }

@@ -239,6 +239,10 @@ export function isLive(run: Run): run is LiveRun {
   return ['running', 'cancelling', 'collecting'].includes(run.state);
 }
 
+export function foldersOfRuns(runs: readonly Pick<Run, 'targets'>[]): readonly string[] {
+  return runs.flatMap(({ targets }) => targets.map(({ folder }) => folder));
+}
+
 export function runIdOf(run: Run): string | undefined {
   return 'runId' in run ? run.runId : undefined;
 }
