@@ -97,7 +97,7 @@ async function watchForRuns(context: vscode.ExtensionContext, onChange: () => vo
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
   } catch {
-    return { dispose: () => undefined }; // No window can store runs there.
+    return { dispose: () => undefined }; // Runs can't be stored there.
   }
   return watchFolder(folder, onChange);
 }

@@ -31,7 +31,7 @@ interface OutgoingRequest {
   readonly totalMs?: number;
 }
 
-/** Throws an AssessmentError for every failure, or the signal's reason after an abort. */
+/** Throws an AssessmentError, or the signal's reason after an abort. */
 export async function sendRequest<T>(
   request: OutgoingRequest,
   read: (response: http.IncomingMessage) => Promise<T>,
