@@ -127,7 +127,7 @@ interface Arrived<A extends Answer> {
 
 interface PooledWorker {
   readonly worker: Worker;
-  readonly exited: Promise<void>;
+  readonly exited: Promise<unknown>;
   openTasks: number;
 }
 
@@ -137,7 +137,7 @@ function startWorker<A extends Answer>(
   onEnd: (error: unknown) => void,
 ): PooledWorker {
   const worker = new Worker(workerFile, { workerData, resourceLimits });
-  const exited = Promise.withResolvers<void>();
+  const exited = Promise.withResolvers<undefined>();
   const pooled = { worker, exited: exited.promise, openTasks: 0 };
   worker.on('message', (answer: A) => {
     if (answer.kind === 'done') pooled.openTasks--;
@@ -146,7 +146,7 @@ function startWorker<A extends Answer>(
   worker.on('error', (error) => onEnd(workerCrash(error)));
   worker.on('exit', (code) => {
     onEnd(workerCrash(`exit code ${String(code)}`));
-    exited.resolve();
+    exited.resolve(undefined);
   });
   return pooled;
 }
