@@ -44,8 +44,8 @@ const tasksPerWorker = 2;
 const windowPerWorker = 8;
 
 /**
- * Cuts after 128 files or `taskBytes`, and before a file of `largeBytes`. The cuts depend only on
- * the list.
+ * Cuts after 128 files or `taskBytes`, and before a file of `largeBytes` or more. The number of
+ * workers must not affect the cuts.
  */
 export function cutTasks(
   files: readonly SelectedFile[],
@@ -151,7 +151,7 @@ function startWorker<A extends Answer>(
   return pooled;
 }
 
-/** Sends waiting tasks to the workers with the fewest, but none far ahead of `current`. */
+/** Sends waiting tasks to the least busy workers, but none far ahead of `current`. */
 function assignTasks(
   waiting: FileTask[],
   workers: readonly PooledWorker[],

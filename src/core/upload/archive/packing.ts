@@ -58,7 +58,7 @@ export interface Segment {
   readonly offsets: Float64Array<ArrayBuffer>;
 }
 
-/** Equal content gives equal bytes. */
+/** The same calls give the same bytes. */
 export interface SegmentBuilder {
   /** The content must not change before the next `take`. */
   add(file: FileToPack, content: Buffer): void;
@@ -175,7 +175,7 @@ class Packer {
     }
   }
 
-  /** Undefined if the file ends early. The caller flushes the last slice. */
+  /** Undefined if the file ends early. `pack` flushes the last slice. */
   async #addSlices(file: FileToPack, source: SourceFile): Promise<Buffer | undefined> {
     const bytes = source.stat.size;
     const sha256 = createHash('sha256');

@@ -12,10 +12,7 @@ interface ArchivedFile {
   readonly content: Buffer;
 }
 
-/**
- * Yields the wanted files in the archive's order. Throws `storage` for a damaged or missing
- * archive.
- */
+/** Yields the wanted files in the archive's order. Throws `storage` for an unreadable archive. */
 export async function* readArchive(
   file: string,
   format: ArchiveFormat,

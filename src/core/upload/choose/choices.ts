@@ -125,7 +125,7 @@ export function levelBelow(
   return { folders: [...folders.values()], files: direct };
 }
 
-/** The line matches no other path, unless the path has line breaks. */
+/** If the path has line breaks, the line may match other paths, too. */
 export function toIgnoreLine(path: string): string {
   const escaped = path
     .replace(/[\\*?[\]]/g, '\\$&')

@@ -1,6 +1,6 @@
 export type ByteSet = Uint32Array;
 
-/** `unit` is a UTF-16 unit of text in git's bytes (`toGitBytes`). */
+/** `unit` is a UTF-16 unit of text in Git's bytes (`toGitBytes`). */
 export function hasByte(set: ByteSet, unit: number): boolean {
   const byte = unit & 0xff;
   return (((set[byte >>> 5] ?? 0) >>> (byte & 31)) & 1) === 1;

@@ -173,7 +173,7 @@ function expand(value: string, { home, base, gitFolders }: Bases): string[] {
 }
 
 /**
- * Throws `sourceUnreadable` for settings that Git refuses, for more than 9,999, and for a `git -c`
+ * Throws `sourceUnreadable` for malformed settings, for more than 9,999, and for a `git -c`
  * (`GIT_CONFIG_PARAMETERS`) that may change which files are ignored.
  */
 function settingsOf(env: GitSurroundings['env']): GitSetting[] {

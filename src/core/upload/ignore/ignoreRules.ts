@@ -13,7 +13,7 @@ export interface IgnoreRule {
   readonly isConditional?: boolean;
 }
 
-/** `text` is in git's bytes (`toGitBytes`). */
+/** `text` is in Git's bytes (`toGitBytes`). */
 export interface RuleLine extends IgnoreRule {
   readonly text: string;
 }
@@ -71,7 +71,7 @@ export class IgnoreRules {
     this.#disabled = disabled;
   }
 
-  /** Returns the rule that excludes the entry `name` (in git's bytes, with `/` for a folder). */
+  /** Returns the rule that excludes the entry `name` (in Git's bytes, with `/` for a folder). */
   match(name: string): IgnoreRule | undefined {
     for (const file of this.#files) {
       const found = this.#matching(file, name);

@@ -11,7 +11,7 @@ export function toGitBytes(text: string | Uint8Array): string {
 }
 
 /**
- * Matches one name of a path, in git's bytes (`toGitBytes`), lower-cased if the rule ignores case.
+ * Matches one name of a path, in Git's bytes (`toGitBytes`), lower-cased if the rule ignores case.
  */
 export interface NamePattern {
   readonly literal: string | undefined;
@@ -40,7 +40,7 @@ type Name = Token[] | typeof globstar;
 
 /** No system has longer names. */
 const maxNameBytes = 1024;
-/** No system has paths with more names. */
+/** No system accepts paths with more names. */
 const maxNames = 1 << 14;
 
 /** Undefined for a rule that matches nothing. */
@@ -72,7 +72,7 @@ function trimTrailingSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** Splits a rule into names like Git 2.52 and later. */
+/** Splits a rule into names, like Git 2.52 and later. */
 function readNames(body: string, nameOnly: boolean, ignoreCase: boolean): Name[] | undefined {
   const names: Name[] = [];
   let name: Token[] = [];

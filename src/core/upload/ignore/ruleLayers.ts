@@ -56,7 +56,7 @@ export interface TopRules extends Pick<IgnoreSettings, 'ignoreCase' | 'composeNa
 }
 
 /**
- * Returns a rule that excludes the entry `name` (in git's bytes, with `/` for a folder), preferably
+ * Returns a rule that excludes the entry `name` (in Git's bytes, with `/` for a folder), preferably
  * one that isn't Git's own (`isGitsOwn`).
  */
 export function excludes(layers: readonly RuleLayer[], name: string): IgnoreRule | undefined {

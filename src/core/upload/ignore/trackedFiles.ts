@@ -18,7 +18,7 @@ function fromLatin(name: string): string {
 }
 
 /**
- * `files` and `folders` have paths like those of `TrackedFiles`, in git's bytes, in lower case if
+ * `files` and `folders` have paths like those of `TrackedFiles`, in Git's bytes, in lower case if
  * Git ignores case.
  */
 interface Names {

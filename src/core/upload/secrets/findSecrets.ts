@@ -38,10 +38,7 @@ const inCode = new RegExp(
   'g',
 );
 
-/**
- * Finds literals that are assigned to a password’s, key’s, or token’s name (`DB_PASSWORD=…`),
- * except placeholders.
- */
+/** Finds literals that are assigned to a name such as `DB_PASSWORD`, except placeholders. */
 function findAssignments(text: string, path: string): Match[] {
   const found: Match[] = [];
   const isConfig = configFile.test(path);
@@ -74,7 +71,7 @@ function nameBefore(text: string, end: number): string {
 /** False for `bypass` and `csrf_token`, true for `dbpassword` and `dbPass`. */
 function isWord(name: string, key: string): boolean {
   if (/^(?:passw|passp|secret|api)/i.test(key)) return true;
-  // A `PublicKeyToken` identifies a .NET assembly. Web pages show the other tokens to everyone.
+  // A `PublicKeyToken` identifies a .NET assembly. Web pages contain the other tokens.
   if (/(?:public_?(?:key)?|csrf[_-]?|xsrf[_-]?|authenticity_)token$/i.test(name)) return false;
   const before = name.charAt(name.length - key.length - 1);
   return !/[A-Za-z]/.test(before) || (/[a-z]/.test(before) && /^[A-Z]/.test(key));

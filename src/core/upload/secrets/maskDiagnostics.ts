@@ -22,10 +22,7 @@ export async function maskDiagnostics(
   return masked.map((lines) => lines.map((line) => unescaped(line).replace(anyPattern, maskNames)));
 }
 
-/**
- * Keeps escapes of control characters, which would break the line. Names are compared in composed
- * form.
- */
+/** Keeps escapes such as `%0A`, which would break the line. Names are compared in composed form. */
 function unescaped(line: string): string {
   return line
     .replace(/(?:%[2-9a-f][0-9a-f])+/gi, (code) => Buffer.from(code.replaceAll('%', ''), 'hex').toString())

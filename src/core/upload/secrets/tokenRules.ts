@@ -24,8 +24,7 @@ interface TokenRule {
 }
 
 // These tokens have a form beyond a prefix and a character set, so `tokenTable` can't describe
-// them. A token with a public part may begin anywhere, and ends before a character that isn't in
-// its alphabet: `\b` would miss a token beside a letter or `_`.
+// them. The patterns have no `\b`, which would miss a token beside a letter or `_`.
 const patterns: Readonly<Record<string, RegExp>> = {
   'aws-access-key-id': /(?<![A-Za-z0-9+/]{12})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   'aws-secret-access-key':

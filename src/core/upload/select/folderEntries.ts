@@ -8,7 +8,7 @@ export interface FolderEntry {
   /** The name on disk. If it isn't UTF-8 (not `wellFormed`), bytes beyond ASCII are `\xNN`. */
   readonly name: string;
   readonly wellFormed: boolean;
-  /** The name in git's bytes (`toGitBytes`), with `/` for a folder. */
+  /** The name in Git's bytes (`toGitBytes`), with `/` for a folder. */
   readonly key: string;
   readonly dirent: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
 }

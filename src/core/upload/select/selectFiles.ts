@@ -29,7 +29,7 @@ import type { Excluded, Reason, SelectedFile, Selection } from './selection.ts';
 export interface SelectOptions extends RuleOptions {
   readonly includeNestedRepositories: boolean;
   /**
-   * Ignored paths that a user chose to upload. A folder's path ends in `/`. The rules for its
+   * Excluded paths that a user chose to upload. A folder's path ends in `/`. The rules for its
    * contents still apply.
    */
   readonly include?: readonly string[] | undefined;
