@@ -26,8 +26,8 @@ export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] 
 export type LocationRole = (typeof LOCATION_ROLES)[number];
 
 /**
- * Lines and columns are 1-based. In `Details`, they are as reported. In a result's `Finding`, they
- * are corrected to the uploaded text or, if the upload is unknown, to the local file.
+ * Lines and columns are 1-based. `location/evidence` may correct those of a result's `Finding`, but
+ * not those of `Details`.
  */
 export interface Location {
   /** The path is untrusted and has no line suffix. */
@@ -150,7 +150,7 @@ export function detailsFrom({ summary, locations }: Finding): Details {
   return { description: summary, recommendation: '', blocks: [], locations };
 }
 
-/** 10,000 summaries of this many UTF-16 units take one to four of a result's 16 megabytes. */
+/** Counts UTF-16 units. 10,000 summaries must leave room in a result's 16 megabytes. */
 export const maxSummary = 120;
 
 export function summaryOf(description: string): string {

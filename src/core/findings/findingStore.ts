@@ -233,7 +233,7 @@ export class FindingStore implements Disposable {
     return this.#shown.flatMap(({ absent = [] }) => absent);
   }
 
-  /** Indexes may change when the run is downloaded again, but names stay. */
+  /** After a new download, an index may mean another finding, but a name doesn't. */
   find(runId: string, name: string): ShownFinding | undefined {
     this.#byName ??= Map.groupBy([...this.all(), ...this.absent()], (each) => each.name);
     return this.#byName.get(name)?.find(({ run }) => run.id === runId);

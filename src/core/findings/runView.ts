@@ -35,7 +35,7 @@ import type { UploadedFile } from './location/uploadedFiles.ts';
 import { mainLocationOf, type ShownLocation } from './shownFinding.ts';
 
 /**
- * A `RunView` is an immutable value with all that is known of a run's findings, except decisions.
+ * A `RunView` is an immutable value: a run's findings with locations and owners, but no decisions.
  * At first, it has the run's result, with locations as uploaded and their folders unread. Each step
  * returns a view with what it found out, or the same view if nothing changed. Whatever could not be
  * read stays unread or unknown, and the same step retries it.
@@ -45,7 +45,7 @@ export interface RunView extends Located {
   readonly run: Run;
   readonly failure?: Failure | undefined;
   readonly head?: ResultHead | undefined;
-  /** The run's own findings are before those that only earlier runs report. */
+  /** The run's own findings are before the absent ones. */
   readonly found: readonly ResultFinding[];
   readonly names: () => ReadonlySet<string>;
   readonly owners: FoundOwners | 'unknown';
@@ -153,7 +153,7 @@ function locateHere(
   isEdited: (file: string) => boolean = () => true,
 ): Promise<Located> {
   const { runs, calls, mappings, log } = source;
-  /** If the worker fails, known locations don't change. */
+  /** If the worker fails, no file has an answer. */
   const follow: Follow = (files, texts) =>
     followInWorker(files, texts, source).catch((error: unknown) => {
       log.warn(`Locations of findings cannot be followed: ${String(error)}`);

@@ -53,9 +53,7 @@ export interface ShownRun {
   readonly cut?: Cut | undefined;
   readonly failure?: Failure | undefined;
   readonly changedFiles?: number | undefined;
-  /**
-   * Only earlier runs report these. Closed findings are listed only if the baseline reports them.
-   */
+  /** The run doesn't report these. Closed findings are here only if the baseline has them. */
   readonly absent?: readonly ShownFinding[] | undefined;
   readonly baseline?: Run | undefined;
   /** If it is present, not all findings of the baseline are known. */

@@ -83,7 +83,7 @@ export function withoutFence(text: string): string {
 const noSnippet = 'requires login';
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
-/** Only a bar surely follows a line number: code can start with `12:` or `12 `. */
+/** A bar marks a line number. Code, too, can start with `12:` or `12 `. */
 const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
 /** Removes a Markdown fence and line numbers. Returns undefined if there is no code. */

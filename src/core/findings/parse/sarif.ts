@@ -194,7 +194,7 @@ function createTaxonFinder(run: JsonObject): (reference: unknown) => unknown {
   };
 }
 
-/** Resolves the `index` and `uriBaseId` of an artifact’s location (3.4). */
+/** Resolves the `index` and `uriBaseId` of an artifact's location (3.4). */
 function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   const bases = objectAt(run, 'originalUriBaseIds');
   const ids = Object.keys(bases).slice(0, maxBases);

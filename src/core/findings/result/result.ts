@@ -48,7 +48,7 @@ export interface ResultFinding extends Named {
   readonly ofTarget: string;
   /** It is undefined if several folders are possible, and empty if no folder is. */
   readonly uploadedFolder: string | undefined;
-  /** This is the main location's path as uploaded, else as reported. */
+  /** This is the main location's path, if possible that of the uploaded file. */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
   /** Each location has its `quoteKeyOf`, which may be empty. */
@@ -56,15 +56,15 @@ export interface ResultFinding extends Named {
   readonly evidence?: EvidenceOfLocations | undefined;
   /** It is undefined if no comparison with earlier runs is possible. */
   readonly verdict?: Verdict | undefined;
-  /** Every run since the one with this `createdAt` reports the finding, or none does. */
+  /** The finding has been reported or absent since the run with this `createdAt`. */
   readonly statusSince: number;
   /** A complete run of its folder did not report the finding. */
   readonly missed?: true | undefined;
 }
 
 /**
- * Increase this if results come out differently. Saved results are then worked out again, and keep
- * their names and evidence.
+ * Increase this if results come out differently. Saved results are then worked out again, and may
+ * pass on names and evidence.
  */
 export const resultFormat = 12;
 

@@ -263,8 +263,8 @@ export class TriageStore {
   }
 
   /**
-   * `plan` gets the decisions that are on the disk. A future time would outrank every later
-   * decision of this machine, so it becomes now.
+   * `plan` gets the decisions that are on the disk. A future time would outrank later decisions of
+   * this machine, so it becomes now.
    */
   #change(
     folders: Iterable<string>,
