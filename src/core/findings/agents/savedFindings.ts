@@ -145,7 +145,7 @@ function createLoader(
 
 /**
  * Decisions are unknown if they could not be read, or for a result that was computed here, without
- * earlier runs: it lacks the names that decisions refer to.
+ * earlier runs: it may lack names that decisions refer to.
  */
 function lacksTriage({ savedAt }: Pick<LastRun, 'savedAt'>, triage: TriageStore): boolean {
   return savedAt === undefined || triage.failures().length > 0;

@@ -23,7 +23,7 @@ export interface DriftedRange extends LineRange {
 
 /** Blocks of fewer characters also occur elsewhere by chance. */
 const minBlockLength = 8;
-/** Lines that share a smaller part of their characters are no edits of each other. */
+/** Lines that share a smaller part of their characters are not edits of each other. */
 const minLikeness = 0.5;
 
 interface ChangedLines extends Hunk {
@@ -41,9 +41,9 @@ interface LineChange {
 }
 
 /**
- * Blank lines don't count, and white space counts only in very long lines. Code that was moved past
- * other lines is found only if it occurs exactly once in each text. Where comparing would take too
- * long, only such code is found.
+ * Blank lines don't count, and white space counts only in very long lines. Code counts as moved
+ * past other lines only if it occurs exactly once in each text. Where comparing would take too long,
+ * only such code is found.
  */
 export function followLines(
   before: readonly string[],

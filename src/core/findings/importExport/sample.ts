@@ -38,7 +38,7 @@ type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
 const runIdPrefix = 'invented-sample-';
 const runMs = 192 * 60_000;
 
-/** True also for a sample run that was exported and imported again. */
+/** Also true for a sample run that was imported from a bundle. */
 export function isSample(run: Run): boolean {
   return run.state === 'imported' && runIdOf(run)?.startsWith(runIdPrefix) === true;
 }

@@ -36,7 +36,7 @@ export function asReported(
   return { locations: locations.map(toCurrent), isChanged };
 }
 
-/** Blocks its thread for long. The result is undefined for a file that can't be read now. */
+/** May block its thread for seconds. A file that can't be read now has an undefined entry. */
 export async function followFiles(
   files: readonly LocationsOfFile[],
   texts: EditorTexts,

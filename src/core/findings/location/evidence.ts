@@ -23,7 +23,7 @@ export type Evidence =
 
 type Unknown = 'upload' | 'file' | 'text' | 'encoding' | 'quote';
 
-/** An entry is undefined if the quote is absent, too short, or only punctuation. */
+/** An entry is undefined if there is nothing to check, as in a quote of only punctuation. */
 export type EvidenceOfLocations = readonly (Evidence | undefined)[];
 
 export function leastOf(evidence: EvidenceOfLocations = []): Evidence | undefined {
@@ -46,8 +46,8 @@ export interface RunSource {
 
 interface CheckedLocation {
   /**
-   * Has the lines of the uploaded text or, if the upload is unknown, of the local file. Without
-   * either text, lines are as reported.
+   * Has the lines of the uploaded text or, if the upload is unknown, of the local file. If no
+   * text is read, lines are as reported.
    */
   readonly anchored: Location;
   readonly evidence: Evidence | undefined;

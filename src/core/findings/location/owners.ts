@@ -213,7 +213,7 @@ function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | 
   );
 }
 
-/** GitLab ignores words that are no owners, and accepts owners in a comment. */
+/** GitLab ignores words that are not owners, and accepts owners in a comment. */
 function readGitLabOwners(text: string): Pick<OwnerRule, 'owners' | 'isOdd'> {
   const [beforeComment = ''] = text.split(/\s#/, 1);
   const isOdd = !wordsOf(beforeComment).every(isGitLabOwner);

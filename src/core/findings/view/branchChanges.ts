@@ -47,7 +47,7 @@ const maxLines = 100;
 const maxRanges = 1_000;
 
 /**
- * A range counts as unchanged if its lines were only moved or indented, a whole file if its lines
+ * A range counts as unchanged if it is found, even moved or indented; a whole file, if its lines
  * were only indented. `base` is null if the base lacks the file. Undefined texts are unknown.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {

@@ -96,8 +96,8 @@ export function toShownFinding(found: ResultFinding, run: Run, known: Known, dec
 }
 
 /**
- * Excludes findings in folders that show another run. If folders of two runs of the same subject
- * overlap, the later run shows the files in both.
+ * Excludes findings in folders for which another run or none is chosen. If folders of two runs of
+ * the same subject overlap, the later run shows the files in both.
  */
 function withoutOtherFolders(
   shownRun: ShownRun,

@@ -22,7 +22,7 @@ import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleI
 
 /**
  * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
- * text. Paths of this form are relative to the assessed folder or, with several, begin with a
+ * text. Paths of `toSarif` are relative to the assessed folder or, with several, begin with a
  * folder's name. `codeScanning` has what GitHub accepts, with paths from the root of a repository.
  * Numbers such as 3.27.24 are sections of the standard.
  */
