@@ -42,8 +42,8 @@ interface LineChange {
 
 /**
  * Blank lines don't count, and white space counts only in very long lines. Code counts as moved
- * past other lines only if it occurs exactly once in each text. Where comparing would take too long,
- * only such code is found.
+ * past other lines only if it occurs exactly once in each text. Where comparing would take too
+ * long, only such code is found.
  */
 export function followLines(
   before: readonly string[],

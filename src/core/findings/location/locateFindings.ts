@@ -20,9 +20,9 @@ import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedF
 
 /**
  * Finds the current locations of findings. In a file that has the uploaded bytes and no unsaved
- * edits, lines are those of the uploaded text. All other uploaded files go to `follow` in one
- * request, since comparing texts takes long. In files that were not uploaded, or whose upload is
- * unknown, lines are those of the result.
+ * edits, lines are those of the uploaded text. Other uploaded files go to `follow` in one request,
+ * since comparing texts takes long. In files that were not uploaded, or whose upload is unknown,
+ * lines are those of the result.
  */
 
 export interface FindingsOfRun {
