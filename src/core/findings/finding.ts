@@ -88,7 +88,7 @@ export interface Finding {
   readonly title: string;
   readonly rule?: string | undefined;
   readonly severity: Severity;
-  /** This is the rating as written, if it differs from `severity` by more than letter case. */
+  /** This is the file's rating, if it differs from `severity` by more than letter case. */
   readonly severityText?: string | undefined;
   readonly summary: string;
   /** The main location is first. */

@@ -45,7 +45,6 @@ export function readCvss(finding: Fields): Cvss | undefined {
   return score === undefined && vector === undefined ? undefined : { score, vector };
 }
 
-/** Only the first key with a CWE counts. */
 export function readCwes(finding: Fields): readonly number[] {
   const read = (value: unknown, isBare: boolean): readonly number[] | undefined => {
     const numbers = cwesIn(value, isBare);

@@ -4,8 +4,8 @@ import { clip } from '../../visibleText.ts';
 /**
  * A decision refers to a finding in a folder by the finding's name. `book` has what this machine
  * decided and accepted. `triageFiles` reads and extends the book and the shared folder, where
- * decisions of others wait to be accepted. `triageStore` has the books of all folders. `decide`
- * says which decision holds for a finding of a run.
+ * decisions of others wait to be accepted. `triageStore` holds the books of folders. `decide` says
+ * which decision holds for a finding of a run.
  */
 
 export const TRIAGE_STATES = ['open', 'confirmed', 'falsePositive', 'acceptedRisk', 'fixed'] as const;
