@@ -74,7 +74,6 @@ export function hasTokenCommand(): boolean {
   return vscode.workspace.isTrusted && !(Array.isArray(command) && command.length === 0);
 }
 
-/** Throws `tokenCommand` if the setting isn't a list of strings. */
 export function readTokenCommand(): readonly string[] {
   const command = z.array(z.string()).safeParse(userValue('tokenCommand'));
   if (command.success) return command.data;

@@ -80,7 +80,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   };
 }
 
-/** Nested values are shown as written. The blank line at the end ends the HTML block. */
+/** Nested values are shown line by line. The blank line at the end ends the HTML block. */
 function toTable(yaml: string): string {
   const entries = yaml.split(/\r?\n(?=[^\s#-])/).map((entry) => /^([^:]*)(?::\s*)?([^]*)$/.exec(entry) ?? []);
   const rows = entries.map(([, key = '', value = '']) => {

@@ -1,7 +1,7 @@
 import { type Contents, findJumpTargets } from './contents.ts';
 import { element } from './element.ts';
 
-/** Writes self-contained HTML, a section at a time. Jumps become links within the page. */
+/** Writes the page's HTML, a section at a time. Jumps become links within the page. */
 export function* writeSavedCopy(
   header: HTMLElement,
   contents: Contents,

@@ -91,7 +91,7 @@ export async function copyDiagnostics(deps: DiagnosticsDeps): Promise<void> {
   void showInformation(t('The diagnostics were copied.'));
 }
 
-/** The text is always English, because the people who fix the extension read it. */
+/** The text isn't translated, because the people who fix the extension read it. */
 async function diagnosticsOf(deps: DiagnosticsDeps, signal: AbortSignal): Promise<string> {
   const { runs, log, settings, secretWorkerFile } = deps;
   const service = await reachability(deps.accounts, signal);

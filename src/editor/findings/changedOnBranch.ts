@@ -17,7 +17,7 @@ const t = vscode.l10n.t;
 const branchKey = 'findings.baseBranch';
 const gatherMs = 200;
 const filesAtOnce = 8;
-/** VS Code's git extension starts two processes for each file. */
+/** VS Code's git extension starts up to two processes per file. */
 const maxFiles = 2_000;
 const maxBranches = 200;
 

@@ -40,7 +40,7 @@ interface DocumentPanelsDeps<T> extends PanelDeps {
   readonly load: () => Promise<unknown>;
   readonly find: (id: string) => T | undefined;
   readonly toDocument: (source: T) => PanelDocument;
-  /** Without an `id`, all documents have changed. */
+  /** Without an `id`, any document may have changed. */
   readonly onDidChange: (refresh: (id?: string) => void) => Disposable;
 }
 

@@ -222,7 +222,6 @@ function keyOf({ uri }: Folder): string {
   return `upload:${pathKey((vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri).fsPath)}`;
 }
 
-/** The path is empty or ends in `/`. */
 function prefixOf({ uri }: Folder): string {
   const top = vscode.workspace.getWorkspaceFolder(uri)?.uri ?? uri;
   const path = pathInside(top.fsPath, uri.fsPath) ?? '';

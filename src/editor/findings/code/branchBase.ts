@@ -21,7 +21,7 @@ export interface Base {
   readonly originals: ReadonlyMap<string, string>;
 }
 
-/** Undefined if none of `names` has a merge base with `HEAD`. Any failure throws `noAnswer`. */
+/** Returns undefined if none of `names` has a merge base with `HEAD`. Failures throw `noAnswer`. */
 export async function findBase(
   repository: GitRepository,
   picked: string | undefined,

@@ -59,7 +59,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
     inBackground(locateAfterRest(), log);
   };
   return vscode.Disposable.from(
-    // An event without changes says that the document became dirty or was saved.
+    // An event without changes counts, too: the document may have been saved.
     vscode.workspace.onDidChangeTextDocument(({ document }) => gather(document)),
     vscode.workspace.onDidCloseTextDocument(gather),
     // Documents with unsaved changes come back after a restart.
