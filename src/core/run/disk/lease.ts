@@ -56,7 +56,7 @@ const leaseName = /^lease-(\d+)\.json$/;
  * Returns undefined if the lease is held or another window takes it, and if the folder above is
  * gone. The file with the highest number counts. A takeover creates the next file exclusively; the
  * former holder then finds its file gone or not the newest. The last file stays after a release, so
- * numbers only grow and no window mistakes another's file for its own.
+ * the next number is higher and no window mistakes another's file for its own.
  */
 export async function takeLease(folder: string, deps: LeaseDeps): Promise<Lease | undefined> {
   const { clock } = deps;

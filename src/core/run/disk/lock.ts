@@ -6,7 +6,8 @@ import type { LeaseDeps } from './lease.ts';
 
 const retryMs = 10;
 /**
- * A lock file that is unchanged this long belongs to a dead process: a write takes milliseconds.
+ * A lock file that is unchanged this long probably belongs to a dead process: a write takes
+ * milliseconds.
  */
 const staleMs = 10_000;
 

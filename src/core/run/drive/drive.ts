@@ -22,7 +22,7 @@ export class Drive {
   readonly #stop = new AbortController();
   #underWay: Next['step'] | undefined;
   readonly #waiting: Waker[] = [];
-  /** The last failure. It may recur for days, so only its first occurrence is a warning. */
+  /** The last failure. It may recur for days, so repetitions are not warnings. */
   #failure = '';
   /** Resolves `#untilWoken`. Defined only while the loop is idle. */
   #onWoken: (() => void) | undefined;

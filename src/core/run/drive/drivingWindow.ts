@@ -16,12 +16,12 @@ import { Drive } from './drive.ts';
 
 const beatMs = 5_000;
 /**
- * A larger gap between two beats, or between the two clocks, means that the machine slept or that a
- * clock was set.
+ * A larger gap between two beats, or between the two clocks, probably means that the machine slept
+ * or a clock was set.
  */
 const jumpMs = 30_000;
 
-/** Drives each run that needs something, unless another living window has its lease. */
+/** Drives runs that need something and whose lease this window can take. */
 export class DrivingWindow {
   readonly #deps: RunDeps;
   readonly #ended: Emitter<Run>;

@@ -11,7 +11,7 @@ import { type Assessment, newRun } from '../state/newRun.ts';
 import type { RunIn, Target } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
 
-/** The journal names only this many omitted files, because it is rewritten at every step. */
+/** The journal names only this many omitted files, because it is rewritten often. */
 const maxOmitted = 100;
 const pieceLength = 64 << 10;
 

@@ -9,7 +9,7 @@ import { lacksToken } from './trouble.ts';
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
-/** With 10 %, a run could exceed the limit of 240 polls in its first day. */
+/** With 10 %, a run could exceed the tested limit of 240 polls in its first day. */
 const maxJitter = 0.08;
 /**
  * The shortest wait after EXITED without an outcome. Five of these waits fill the 30 minutes after
