@@ -38,7 +38,7 @@ export function folderAt(uri: vscode.Uri): Folder {
   return { uri, name: posix.basename(uri.path) };
 }
 
-/** Throws `folderNotOpen`, because a folder's upload choices are stored with its workspace. */
+/** The folders must be open, because their upload choices are stored with the workspace. */
 export function openFoldersOf({ targets }: Run): readonly Folder[] {
   return targets.map(({ folder, name }) => {
     const uri = vscode.Uri.file(folder);
