@@ -101,8 +101,8 @@ export class RunTracker implements Disposable {
     try {
       const run = await start();
       await lease.renew().catch(() => undefined);
-      // The start may have saved another run, in its own folder, or the lease may be lost. Then the
-      // drive takes a new lease.
+      // The start may have saved another run, in its own folder, or the lease may be lost. Then
+      // `driveOn` tries to take a new lease.
       if (run.id === id && !lease.lost.aborted) this.#window.drive(run.id, lease);
       else await lease.release();
       const driven = this.#window.driveOn(run.id);
