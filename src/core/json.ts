@@ -5,7 +5,7 @@ const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
 
-/** Throws `malformedFindings` if it isn't JSON, and `findingsTooLarge` for too many values. */
+/** Throws `malformedFindings` for invalid JSON, and `findingsTooLarge` for too many values. */
 export function readJson(text: string): unknown {
   try {
     return parseJson(text.replace(/^\uFEFF/, '')).value;

@@ -36,8 +36,8 @@ export function toBaseUrl(text: string): string {
 
 /**
  * Throws `insecureUrl` for a URL that isn't `isSafe`, or whose host a service must not reach
- * through VS Code. These are link-local and cloud metadata addresses, and this machine, unless the
- * service runs there.
+ * through VS Code: link-local and cloud metadata addresses, and this machine, unless the service
+ * runs there.
  */
 export function toPresignedUrl(text: string, serviceUrl: string): URL {
   const url = URL.parse(text);
