@@ -27,7 +27,7 @@ interface Names {
   /** Paths are relative to the selection's root, and spelled as in the index. */
   readonly submodules: string[];
   /**
-   * The `.gitignore` files that a sparse checkout doesn't write to disk, although their folders are
+   * `.gitignore` files that a sparse checkout doesn't write to disk, although their folders are
    * there. Paths are relative to the working tree.
    */
   readonly skippedRules: string[];

@@ -16,8 +16,8 @@ export interface SecretCheckOptions {
   readonly signal?: AbortSignal;
   readonly onBytes?: OnBytes;
   /**
-   * Results by `memoryKey`. Unchanged files aren't read again. Even a canceled check adds its
-   * results.
+   * Results by `memoryKey`. Files with the same `fileStamp` aren't read again. Even a canceled
+   * check adds results.
    */
   readonly memory?: Map<string, ScannedFile>;
 }

@@ -21,7 +21,7 @@ export interface Suspicion {
 
 /** One decision is made for a file, so this many suspicions of a rule are enough. */
 const maxPerRule = 20;
-/** After so many matches the rest of a file is skipped: it would not change the decision. */
+/** After this many matches, the rest of a file is skipped: it wouldn't change the decision. */
 const maxMatches = 5000;
 
 export interface ScannedFile {
