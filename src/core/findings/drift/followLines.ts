@@ -127,16 +127,15 @@ function replacementsIn(
   const mostAlike = before.slice(from, to).map((line) => indexOfMostAlike(comparable(line), written));
   const free = written.findIndex((text, at) => text !== '' && !mostAlike.includes(at));
   return mostAlike.map((at) => {
-    const index = at ?? (free < 0 ? undefined : free);
-    return index === undefined ? undefined : afterFrom + index;
+    const index = at < 0 ? free : at;
+    return index < 0 ? undefined : afterFrom + index;
   });
 }
 
-function indexOfMostAlike(line: string, written: readonly string[]): number | undefined {
+function indexOfMostAlike(line: string, written: readonly string[]): number {
   const shares = written.map((text) => likeness(line, text));
   const most = shares.reduce((best, share) => Math.max(best, share), minLikeness);
-  const at = shares.indexOf(most);
-  return at < 0 ? undefined : at;
+  return shares.indexOf(most);
 }
 
 /** Compares the characters at both ends, which edits usually keep. Very long lines give 0. */

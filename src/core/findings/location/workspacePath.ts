@@ -20,13 +20,9 @@ export function toSegments(text: string, roots: readonly string[] = []): readonl
   if (plain.length > MAX_PATH || plain.startsWith('//') || plain.includes('\0')) return undefined;
   const segments: string[] = [];
   for (const segment of segmentsOf(plain)) {
-    if (segment === '..') {
-      if (segments.pop() === undefined) return undefined;
-    } else if (isRefused(segment)) {
-      return undefined;
-    } else {
-      segments.push(segment);
-    }
+    if (segment !== '..' && isRefused(segment)) return undefined;
+    if (segment !== '..') segments.push(segment);
+    else if (segments.pop() === undefined) return undefined;
   }
   return segments.length === 0 ? undefined : segments;
 }

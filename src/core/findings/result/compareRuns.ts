@@ -50,7 +50,8 @@ export async function compareFindings(
     return { ...finding, verdict: reportedVerdict(finding, same, run), statusSince };
   });
   const reported = allNamesOf(findings);
-  const canMiss = absenceCounts(run);
+  // The progress has the state of each pair, even in a run that ended early.
+  const canMiss = isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
   const absent = new Map<string, ResultFinding>();
   for (const finding of earlier)
     if (!reported.has(finding.name) && !absent.has(finding.name))
@@ -93,11 +94,6 @@ function reportedVerdict({ finding }: ResultFinding, { missed }: ResultFinding, 
 
 function isComplete({ run, cut }: ComparedRun): true | undefined {
   return (hasAllFindings(run) && cut === undefined) || undefined;
-}
-
-/** The progress has the state of each pair, even in a run that ended early. */
-function absenceCounts(run: ComparedRun): boolean {
-  return isComplete(run) === true || (run.progress !== undefined && run.cut === undefined);
 }
 
 function absenceOf({ finding, uploaded }: ResultFinding, run: ComparedRun): Verdict {
