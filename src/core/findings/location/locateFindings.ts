@@ -34,7 +34,7 @@ export interface FindingsOfRun {
 
 export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
   const { target, folder, path } = uploaded;
-  return { file: join(folder, ...path.split('/')), folder, target, path, uploaded };
+  return { file: join(folder, path), folder, target, path, uploaded };
 }
 
 export interface Located {

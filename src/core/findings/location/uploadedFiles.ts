@@ -130,7 +130,7 @@ export async function readTextBelow(
 ): Promise<Buffer | undefined> {
   try {
     const root = await realPath(folder);
-    const file = join(root, ...path.split('/'));
+    const file = join(root, path);
     if (pathInside(root, file) === undefined) return undefined;
     // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows, O_NONBLOCK and O_NOFOLLOW
     // are undefined, which counts as 0.
@@ -181,7 +181,7 @@ export async function readUploadedText(
   decode: Decode,
 ): Promise<DecodedText | undefined> {
   const content = await readAsUploaded(runFolder, uploaded);
-  return content && decode(content, join(uploaded.folder, ...uploaded.path.split('/')));
+  return content && decode(content, join(uploaded.folder, uploaded.path));
 }
 
 /** The encodings have VS Code's names. */

@@ -105,13 +105,13 @@ export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): Op
     }),
   );
   const visit = async (path: string): ReturnType<OpenedFolder['visit']> => {
-    const file = join(folder, ...path.split('/'));
+    const file = join(folder, path);
     try {
       const real = pathInside(await realFolder(), await realPath(file));
       if (real === undefined) return 'refused';
       if (!(isMainThread ? await stat(file) : statSync(file)).isFile()) return undefined;
       // The disk's letter case is used, unless there is a link on the way.
-      const onDisk = join(folder, ...real.split('/'));
+      const onDisk = join(folder, real);
       return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
     } catch (error) {
       const code = systemCode(error) ?? '';

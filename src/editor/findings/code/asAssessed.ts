@@ -88,7 +88,7 @@ export async function showChangesSince(run: Run, deps: FindingStores & TextSourc
     const all = filesOf((await deps.findings.read(run, signal)).shown);
     for (const { uploaded, folder, path } of all) {
       signal.throwIfAborted();
-      const here = join(folder, ...path.split('/'));
+      const here = join(folder, path);
       const isUnchanged = async (): Promise<boolean> => (await readUnchanged(uploaded)) !== undefined;
       if (unsavedText(here) === undefined && (await deps.calls.ask(uploaded.folder, isUnchanged))) continue;
       const found = await textAsUploaded(run, uploaded, deps);

@@ -69,7 +69,7 @@ export async function textNow(
   { calls }: Pick<TextSources, 'calls'>,
 ): Promise<string | undefined> {
   const content = await calls.ask(folder, () => readTextBelow(folder, path));
-  const file = join(folder, ...path.split('/'));
+  const file = join(folder, path);
   return content && (unsavedText(file) ?? toText(content, file));
 }
 
@@ -83,7 +83,7 @@ export async function textAsUploaded(
 ): Promise<UploadedText> {
   const target = run.targets[uploaded.target];
   if (target === undefined || !isUsableName(uploaded.path)) return { why: t('it wasn’t uploaded') };
-  const file = join(target.folder, ...uploaded.path.split('/'));
+  const file = join(target.folder, uploaded.path);
   const kept = await readKept(runs.folderOf(run.id), uploaded);
   const here = kept ?? (await calls.ask(uploaded.folder, () => readUnchanged(uploaded)));
   if (here !== undefined) return { text: toText(here, file) };
