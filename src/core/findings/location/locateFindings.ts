@@ -200,7 +200,5 @@ export function locationsOf(
   { finding }: Pick<ResultFinding, 'finding'>,
   { locations }: Pick<Located, 'locations'>,
 ): ShownLocation[] {
-  return finding.locations
-    .map((location) => locations.get(location))
-    .filter((location) => location !== undefined);
+  return finding.locations.flatMap((location) => locations.get(location) ?? []);
 }

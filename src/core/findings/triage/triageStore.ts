@@ -207,8 +207,8 @@ export class TriageStore {
   }
 
   unshared(): readonly MadeDecision[] {
-    return [...this.#books.values()].flatMap(({ folder, paths: location, book }) =>
-      [...(location.shared === undefined ? [] : (book?.entries.values() ?? []))]
+    return [...this.#books.values()].flatMap(({ folder, paths, book }) =>
+      [...(paths.shared === undefined ? [] : (book?.entries.values() ?? []))]
         .filter(
           (entry) => (entry.sharedAs ?? entry.from ?? entry.onlyIn) === undefined && !isUndecided(entry),
         )
@@ -243,9 +243,9 @@ export class TriageStore {
 
   async #add(made: readonly MadeDecision[]): Promise<ReadonlyMap<string, TriageBook | undefined>> {
     const before = new Map<string, TriageBook | undefined>();
-    await this.#changeEach(made, (entries, { book, paths: location }, folder) => {
+    await this.#changeEach(made, (entries, { book, paths }, folder) => {
       before.set(folder, book);
-      if (location.shared === undefined) return { entries };
+      if (paths.shared === undefined) return { entries };
       // A later decision about a finding reuses its file, since Git would take a new file for a
       // rename.
       const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);
