@@ -2,7 +2,7 @@ import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { normalKey } from '../../json.ts';
 import { isContinued } from '../../features/continuedRuns.ts';
 import { perspectives } from '../../workflows/blackboxInput.ts';
-import { hasAllFindings } from '../chooseRun.ts';
+import { hasAllFindings, isOfService } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import { allNamesOf, maxPossibleNames, namesOf } from '../identity.ts';
 import type { Cut } from '../parse/parseFindings.ts';
@@ -19,7 +19,6 @@ export interface ComparedRun extends LaterRun {
 
 export interface FoundBefore extends FoundByRun {
   readonly former: FoundByRun;
-  readonly isOnlyForNames: boolean;
   /** True if all findings of a baseline are known. Otherwise, no finding is `new`. */
   readonly hasBaseline: boolean;
 }
@@ -38,7 +37,7 @@ export async function compareFindings(
   const earlier = [...before.findings, ...absentBefore];
   const formerPairs = await pairFindings(run, own, former.findings);
   const named = nameFindings(own, [formerPairs, await pairFindings(run, own, earlier)]);
-  if (before.isOnlyForNames) return { findings: named, absent: [] };
+  if (!isOfService(run.run)) return { findings: named, absent: [] };
   const wasReported = new Set(before.findings);
   const byName = new Map<string, ResultFinding>();
   for (const each of earlier.toReversed()) for (const name of each.possibleNames) byName.set(name, each);

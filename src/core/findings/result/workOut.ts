@@ -5,7 +5,6 @@ import { knownError } from '../../errors.ts';
 import { fileStampOf } from '../../files.ts';
 import { isSamePath } from '../../paths.ts';
 import { type Failure, type Run, toFailure } from '../../run/state/run.ts';
-import { isOfService } from '../chooseRun.ts';
 import { type Location, type ReportedFinding, splitReported } from '../finding.ts';
 import { fingerprintOf, quoteKeyOf, reportKey } from '../identity.ts';
 import { findingsStampOf, readFindings } from '../parse/readFindings.ts';
@@ -88,7 +87,6 @@ export async function workOut(task: WorkOut): Promise<WorkedOut> {
     const { findings, absent } = await compareFindings(compared, anchored, {
       ...before.found,
       former: former ?? { findings: [], absent: [] },
-      isOnlyForNames: !isOfService(run),
     });
     const listed = absent.slice(0, maxAbsent);
     const head = newHead({
@@ -214,7 +212,7 @@ async function readProgress({
 }
 
 async function readBefore({ run: { targets }, before = [], kept = [], runsFolder }: WorkOut): Promise<{
-  readonly found: Pick<FoundBefore, 'findings' | 'absent' | 'hasBaseline'>;
+  readonly found: Omit<FoundBefore, 'former'>;
   readonly head: Pick<ResultHead, 'before' | 'baseline' | 'unlisted'>;
 }> {
   const byId = new Map<string, RunResult | undefined>();
