@@ -100,7 +100,7 @@ function createFind(code: CodeLines): (wanted: readonly string[]) => FoundQuote 
     const toRange = (start: number): LineRange => rangeOf(code, start, wanted.length);
     const positions = isSignificant(wanted.join('')) ? positionsIn()(text) : [];
     const inLines = positions && [...new Set(positions.map((at) => lastUpTo(at, starts)))].map(toRange);
-    const whole = wanted.length === 0 ? [] : findBlocks(code, wanted).map(toRange);
+    const whole = findBlocks(code, wanted).map(toRange);
     known.set(text, { whole, inLines });
     return { whole, inLines };
   };

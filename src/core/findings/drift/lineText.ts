@@ -113,7 +113,6 @@ export function rangeOf(code: CodeLines, start: number, length: number): LineRan
 
 /** Returns positions in `code.texts`, or none if there are too many to compare. */
 export function findBlocks(code: CodeLines, block: readonly string[]): readonly number[] {
-  if (block.length === 0) return [...code.texts.keys()];
   const positionsOf = (at: number): readonly number[] => code.positions.get(block[at] ?? '') ?? [];
   let rarest = 0;
   for (const at of block.keys()) if (positionsOf(at).length < positionsOf(rarest).length) rarest = at;

@@ -166,10 +166,9 @@ export function asLocated(
   evidence: EvidenceOfLocations | undefined,
   isHere: (at: number) => boolean,
 ): EvidenceOfLocations | undefined {
-  const isMapped = (each: Evidence | undefined, at: number): boolean =>
-    each?.kind === 'quoteNotFound' && each.missing === 'file' && isHere(at);
-  if (evidence?.some(isMapped) !== true) return evidence;
-  return evidence.map((each, at) =>
-    each !== undefined && isMapped(each, at) ? { kind: 'unchecked', path: each.path, unknown: 'file' } : each,
+  return evidence?.map((each, at) =>
+    each?.kind === 'quoteNotFound' && each.missing === 'file' && isHere(at)
+      ? { kind: 'unchecked', path: each.path, unknown: 'file' }
+      : each,
   );
 }
