@@ -215,7 +215,8 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
   const named = labels[encoding] ?? encoding.replace(/^windows(?=\d+$)/, 'windows-');
-  const label = markedEncodingOf(content) ?? named;
+  const mark = content.toString('hex', 0, 2);
+  const label = mark === 'feff' ? 'utf-16be' : mark === 'fffe' ? 'utf-16le' : named;
   try {
     // As Latin-1, UTF-16 with errors would have other lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
@@ -224,12 +225,6 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
     if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     return { text: content.toString('latin1'), isExact: false };
   }
-}
-
-function markedEncodingOf(content: Buffer): string | undefined {
-  if (content.length < 2) return undefined;
-  const byteOrderMark = content.readUInt16BE(0);
-  return byteOrderMark === 0xfeff ? 'utf-16be' : byteOrderMark === 0xfffe ? 'utf-16le' : undefined;
 }
 
 /** The Encoding Standard has other names for these than VS Code. */
