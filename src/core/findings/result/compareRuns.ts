@@ -103,10 +103,7 @@ function absenceOf({ finding, uploaded }: ResultFinding, run: ComparedRun): Verd
   return (['codeChanged', 'notUploaded', 'unknown'] as const).find((each) => changes.includes(each)) ?? main;
 }
 
-function changeOf(
-  uploaded: UploadedFile | undefined,
-  later: LaterRun,
-): 'unknown' | 'notUploaded' | 'codeChanged' | 'fileUnchanged' {
+function changeOf(uploaded: UploadedFile | undefined, later: LaterRun): Verdict {
   const uploadedLater = uploaded && uploadedIn(later, uploaded.folder, later.laterPathOf(uploaded));
   if (uploaded === undefined || uploadedLater === 'unknown') return 'unknown';
   if (uploadedLater === undefined) return 'notUploaded';
