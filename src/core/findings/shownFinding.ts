@@ -43,7 +43,7 @@ export interface ShownFinding extends Omit<ResultFinding, 'run'> {
    * has to check.
    */
   readonly decidedBefore?: TriageDecision | undefined;
-  /** It is empty if CODEOWNERS names no owner, and undefined without a CODEOWNERS file. */
+  /** It is empty if CODEOWNERS names no owner. */
   readonly owners?: readonly string[] | 'unknown' | undefined;
 }
 

@@ -79,7 +79,7 @@ export function withoutFence(text: string): string {
   return /^\s*```[^\n]*\n([^]*)\n[ \t]*```\s*$/.exec(text)?.[1] ?? text;
 }
 
-/** Semgrep's CLI writes this instead of code if there is no account. */
+/** Semgrep's CLI writes this instead of code without a login. */
 const noSnippet = 'requires login';
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;

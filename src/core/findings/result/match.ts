@@ -87,7 +87,7 @@ function doOverlap({ lines: one }: Candidate, { lines: other }: Candidate): bool
   return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
-/** Code that was edited since it was judged must be judged again. */
+/** Edited code needs a new decision. */
 function areOfSameCode(one: Candidate, other: Candidate): boolean {
   const isKept = (range: DriftedRange | undefined): boolean =>
     range?.drift === 'same' || range?.drift === 'moved';

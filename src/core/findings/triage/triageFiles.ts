@@ -58,7 +58,7 @@ export interface ReadDecisions {
 
 interface SharedFiles {
   readonly files: ReadonlyMap<string, SharedFile>;
-  /** It is the folder's stamp before the files were read. Without it, each is looked at again. */
+  /** It is the folder's stamp before the files were read. Without it, they are looked at again. */
   readonly stamp?: string | undefined;
   readonly failure?: AssessmentError | undefined;
 }
