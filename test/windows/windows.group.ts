@@ -6,17 +6,26 @@ import './inWindows.ts';
  * commands, as far as Wine can run them. Those that take long there are left to a real Windows.
  */
 await runTogether(
-  `{${[
-    'core/{files,folderWatch,paths}',
+  ...[
+    'core/files',
+    'core/folderWatch',
+    'core/paths',
     'api/credentials',
     'findings/agents/mcpConfiguration',
     'findings/importExport/sarif',
-    'findings/place/{mappings,oneFolder,pathAttacks,workspacePath}',
-    'run/disk/{heldFiles,journalLock,lease,readRuns,runStore}',
+    'findings/location/mappings',
+    'findings/location/oneFolder',
+    'findings/location/pathAttacks',
+    'findings/location/workspacePath',
+    'run/disk/heldFiles',
+    'run/disk/journalLock',
+    'run/disk/lease',
+    'run/disk/readRuns',
+    'run/disk/runStore',
     'upload/archive/archiveChanges',
     'upload/choose/prepareUpload',
     'upload/ignore/repository',
     'upload/select/selectionSystem',
     'workflows/targetFile',
-  ].join(',')}}.test.ts`,
+  ].map((name) => `${name}.test.ts`),
 );

@@ -36,7 +36,7 @@ const afterUnderscores = '(?:((?![~_])[\\p{P}\\p{S}])|([^\\s_]))?';
 /**
  * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. Here, CJK
  * punctuation counts as letters, and other punctuation beside a CJK character can begin or end
- * emphasis. Underscores, which names contain, end as usual.
+ * emphasis. Underscores end emphasis by the usual rules, because names contain them.
  * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md
  */
 export const cjkPatterns: typeof usualPatterns = {

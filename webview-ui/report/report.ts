@@ -172,7 +172,8 @@ function findPosition(sections: readonly HTMLElement[]): Position {
 /** The browser keeps the position on screen while sections change their height. */
 function goToPosition(sections: readonly HTMLElement[], { section, offsetPx }: Position): void {
   const target = sections[section];
-  // If its estimate puts the section above the screen, it would never get its real height.
+  // If the section's estimated height were less than `offsetPx`, the section would end above the
+  // screen, and the browser would never lay it out.
   target?.style.setProperty('content-visibility', 'visible');
   scrollBy(0, (target?.getBoundingClientRect().top ?? 0) + offsetPx);
 }

@@ -116,8 +116,8 @@ class Exchange {
       outgoing.on('error', reject);
     });
     if (expectsContinue === true) {
-      // A header given to the constructor would be written at once, and again by VS Code's agent
-      // for proxies of plain HTTP.
+      // If the constructor got this header, it would write all headers at once, and VS Code's agent
+      // for proxies of plain HTTP would write them again.
       outgoing.setHeader('Expect', '100-continue');
       outgoing.once('continue', () => this.#sendBody());
     } else if (typeof body === 'function') this.#sendBody();

@@ -155,7 +155,7 @@ export function runsBefore(runs: readonly Run[], run: Run): readonly Run[] {
 const maxUnseenMs = 30 * 60_000;
 
 /**
- * Returns milliseconds. Only runs of the same kind count that were started here, succeeded, and
+ * Returns milliseconds. Counts only runs of the same kind that were started here, succeeded, and
  * were dispatched or polled shortly before their end was seen.
  */
 export function durationsBefore(runs: readonly Run[], run: Run): readonly number[] {

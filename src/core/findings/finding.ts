@@ -100,7 +100,7 @@ export interface Finding {
   /** The URL is untrusted and may be relative. */
   readonly url?: string | undefined;
   readonly feature?: string | undefined;
-  /** It may not be one of the service's words (docs/api.md, section 2.7). */
+  /** The text may differ from the service's words (docs/api.md, section 2.7). */
   readonly perspective?: string | undefined;
   /** The tool's suppression of the finding counts until a user decides. */
   readonly toolDecision?: TriageDecision | undefined;

@@ -184,7 +184,8 @@ export class FindingStore implements Disposable {
     const isKept = this.#wantedIds().has(id) || view.failure !== undefined;
     if (this.#views.get(id) === (isKept ? view : undefined)) return;
     this.#replace([...this.#views.values(), view]);
-    await setImmediate(); // showing 10,000 findings takes long
+    // Showing 10,000 findings takes a long time, so other work gets a turn.
+    await setImmediate();
   }
 
   #refresh(known: Run, signal?: AbortSignal): Promise<RunView> {

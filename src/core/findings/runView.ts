@@ -81,7 +81,8 @@ export async function readView(
         `The findings of run ${run.id} are worked out again in each window: they cannot be saved`,
       );
     const view = toView(run, record);
-    await setImmediate(); // this and showing 10,000 findings take long
+    // Making and showing a view of 10,000 findings takes a long time, so other work gets a turn.
+    await setImmediate();
     return view;
   } catch (error) {
     if (isAbortError(error)) throw error;

@@ -47,7 +47,7 @@ export const creditLimits = { minScan: 10, minCrawl: 5, max: 100_000 };
 export const scanLimitSchema = z.int().check(z.minimum(creditLimits.minScan), z.maximum(creditLimits.max));
 export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), z.maximum(creditLimits.max));
 
-/** The limit is in UTF-16 code units (docs/api.md, section 8). */
+/** The limit of docs/api.md, section 8, counted in UTF-16 code units. */
 export const maxPasswordLength = 5000;
 
 /** docs/api.md, section 2.7. */

@@ -1,3 +1,3 @@
 import { runTogether } from './together.ts';
 
-await runTogether('findings/{,!(drift|parse|place)/**/}*.test.ts');
+await runTogether('findings/{,!(drift|location|parse)/**/}*.test.ts');

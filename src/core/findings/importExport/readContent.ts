@@ -91,7 +91,7 @@ export async function readContent(bytes: Uint8Array): Promise<ImportedFile> {
   const decisions = readDecisions(files.get('triage.jsonl'));
   files.delete('triage.jsonl');
   const { findings, isSarif, cut } = parse(files.get('findings.json') ?? content);
-  // JSON of other tools may be readable only in part. Nearly all of them can write SARIF.
+  // A mostly unreadable file of another tool is refused: nearly all tools can write SARIF instead.
   const located = findings.filter(
     (each) => each.title !== '' && (each.locations.length > 0 || isLiveFinding(each)),
   );

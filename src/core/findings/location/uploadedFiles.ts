@@ -66,7 +66,8 @@ export async function readUploadedFiles(
   const text = await readIfThere(manifestIn(runFolder, target));
   if (text === undefined) return undefined;
   const entries = manifestSchema.safeParse(parseIfJson(text)).data?.entries;
-  await setImmediate(); // parsing and indexing both take long
+  // Parsing and indexing both take a long time, so other work gets a turn.
+  await setImmediate();
   return entries && new Map(entries.map((entry) => [entry.path, { target, folder, ...entry }]));
 }
 
@@ -215,8 +216,8 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   // NUL is valid UTF-8, but UTF-16 without a byte order mark is full of it.
   if (isUtf8(content) && !content.includes(0)) return { text: content.toString('utf8'), isExact: true };
   const named = labels[encoding] ?? encoding.replace(/^windows(?=\d+$)/, 'windows-');
-  const mark = content.toString('hex', 0, 2);
-  const label = mark === 'feff' ? 'utf-16be' : mark === 'fffe' ? 'utf-16le' : named;
+  const start = content.toString('hex', 0, 2);
+  const label = start === 'feff' ? 'utf-16be' : start === 'fffe' ? 'utf-16le' : named;
   try {
     // As Latin-1, UTF-16 with errors would have other lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);

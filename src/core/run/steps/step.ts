@@ -23,7 +23,7 @@ export interface RunDeps {
    * Computes and saves the findings of an ended run. Throws only if a later attempt may succeed.
    */
   readonly saveResult?: ((run: Run, signal: AbortSignal) => Promise<void>) | undefined;
-  /** Asks VS Code's workbench anything. Without a response, this window drives no run. */
+  /** Makes a call to VS Code's workbench. Without a response, this window drives no run. */
   readonly askWorkbench?: (() => PromiseLike<unknown>) | undefined;
   readonly notes?: Pick<RunNotes, 'keep' | 'runIdFor'> | undefined;
 }

@@ -127,8 +127,8 @@ function addGitFile(
 }
 
 /**
- * Each excludes file, also a possible one, is a separate layer. The rules of `.gitignore` files are
- * added later.
+ * Each excludes file, including each of `possibleExcludesFiles`, is a separate layer. The rules of
+ * `.gitignore` files are added later.
  */
 function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,

@@ -139,8 +139,8 @@ export class TrackedFiles {
 }
 
 /**
- * The returned function adds a file and the folders above it, fastest in byte order. It returns
- * false once the folders take more than `maxFolderBytes`.
+ * The returned function adds a file and the folders above it, and is fastest if paths come in byte
+ * order. It returns false once the folders take more than `maxFolderBytes`.
  */
 function adding({ files, folders }: Names): (path: string) => boolean {
   let last = '';

@@ -1,0 +1,3 @@
+import { runTogether } from './together.ts';
+
+await runTogether('{core,features,report,service,workflows,findings/{drift,location,parse}}/**/*.test.ts');

@@ -1,3 +1,0 @@
-import { runTogether } from './together.ts';
-
-await runTogether('{core,features,report,service,workflows,findings/{drift,parse,place}}/**/*.test.ts');
