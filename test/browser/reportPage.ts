@@ -11,7 +11,8 @@ import {
   type ReportContent,
   type ReportStrings,
 } from '../../src/core/report/protocol.ts';
-import { documentHtml, toSavedHtml } from '../../src/core/report/pages.ts';
+import { documentHtml } from '../../src/core/report/documentHtml.ts';
+import { toSavedHtml } from '../../src/core/report/savedHtml.ts';
 import { launchBrowser, type TestBrowser } from '../host/browser.ts';
 
 const origin = 'http://report.localhost';

@@ -11,7 +11,7 @@ import {
 } from '../../core/report/protocol.ts';
 import { describeError } from '../errors/messages.ts';
 import type { Attempt } from '../errors/errorActions.ts';
-import { documentHtml } from '../../core/report/pages.ts';
+import { documentHtml } from '../../core/report/documentHtml.ts';
 import { type MessageAction, runAction } from '../showMessage.ts';
 
 const t = vscode.l10n.t;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { writeFileAtomic } from '../../core/files.ts';
-import { toSavedHtml } from '../../core/report/pages.ts';
+import { toSavedHtml } from '../../core/report/savedHtml.ts';
 import { artifactPath, type Run } from '../../core/run/state/run.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { maxTransferMs } from '../../core/yieldingWork.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentHtml } from '../../../src/core/report/pages.ts';
+import { documentHtml } from '../../../src/core/report/documentHtml.ts';
 
 const frame = {
   scriptUri: 'https://webview.example/report.js?a=1&b="2"',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toInertHtml, toSavedHtml } from '../../../src/core/report/pages.ts';
+import { toInertHtml, toSavedHtml } from '../../../src/core/report/savedHtml.ts';
 import { cpuMs } from '../core/cpuTime.ts';
 import { propertyRuns } from '../core/propertyRuns.ts';
 

@@ -3,7 +3,7 @@ import { isReported, type ResultFinding } from '../result/result.ts';
 import type { RunView } from '../runView.ts';
 import { decisionFolders, type ShownFinding, type ShownLocation } from '../shownFinding.ts';
 import { countsIn, type Decidable, type TriageEntry } from './book.ts';
-import { isAcceptanceEnded, isUndecided, undecided } from './triage.ts';
+import { dayAfter, isAcceptanceEnded, isUndecided, type TriageDecision, undecided } from './triage.ts';
 import type { TriageStore } from './triageStore.ts';
 
 type Decisions = Pick<TriageStore, 'get' | 'byFingerprint'>;
@@ -54,4 +54,15 @@ function latestOf(entries: readonly TriageEntry[]): TriageEntry | undefined {
 
 function isStillDecided(entry: TriageEntry | undefined): entry is TriageEntry {
   return entry !== undefined && !isUndecided(entry) && !isAcceptanceEnded(entry);
+}
+
+export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
+
+export function acceptanceEnd(
+  decision: TriageDecision,
+  now: number,
+): (typeof ACCEPTANCE_ENDS)[number] | undefined {
+  if (decision.until === undefined) return undefined;
+  if (isAcceptanceEnded(decision)) return 'ended';
+  return decision.until <= dayAfter(now, 14) ? 'soon' : 'later';
 }

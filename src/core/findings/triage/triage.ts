@@ -53,17 +53,6 @@ export function asDecided<T extends TriageDecision>(decision: T): T {
   return isAcceptanceEnded(decision) ? { ...decision, state: 'acceptedRisk' } : decision;
 }
 
-export const ACCEPTANCE_ENDS = ['ended', 'soon', 'later'] as const;
-
-export function acceptanceEnd(
-  decision: TriageDecision,
-  now: number,
-): (typeof ACCEPTANCE_ENDS)[number] | undefined {
-  if (decision.until === undefined) return undefined;
-  if (isAcceptanceEnded(decision)) return 'ended';
-  return decision.until <= dayAfter(now, 14) ? 'soon' : 'later';
-}
-
 export function isDay(text: string): boolean {
   return z.iso.date().safeParse(text).success;
 }

@@ -5,7 +5,8 @@ import type { Drift } from '../drift/followLines.ts';
 import { type Finding, isAtLeast, SEVERITIES, type Severity } from '../finding.ts';
 import { EVIDENCE, leastOf } from '../location/evidence.ts';
 import type { ShownFinding } from '../shownFinding.ts';
-import { ACCEPTANCE_ENDS, acceptanceEnd, isClosed, TRIAGE_STATES } from '../triage/triage.ts';
+import { ACCEPTANCE_ENDS, acceptanceEnd } from '../triage/currentDecision.ts';
+import { isClosed, TRIAGE_STATES } from '../triage/triage.ts';
 import type { BranchChange, BranchState } from './branchChanges.ts';
 
 export interface Display {

@@ -3,7 +3,8 @@ import { VERDICTS } from '../../../core/findings/result/result.ts';
 import { maxSummary, SEVERITIES } from '../../../core/findings/finding.ts';
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
+import { ACCEPTANCE_ENDS } from '../../../core/findings/triage/currentDecision.ts';
+import { TRIAGE_STATES } from '../../../core/findings/triage/triage.ts';
 import type { BranchState } from '../../../core/findings/view/branchChanges.ts';
 import {
   activeParts,

@@ -6,7 +6,8 @@ import { countVerdicts, isReported } from '../../../core/findings/result/result.
 import type { FindingStore } from '../../../core/findings/findingStore.ts';
 import type { Cut } from '../../../core/findings/parse/parseFindings.ts';
 import type { ShownFinding } from '../../../core/findings/shownFinding.ts';
-import { acceptanceEnd, isClosed } from '../../../core/findings/triage/triage.ts';
+import { acceptanceEnd } from '../../../core/findings/triage/currentDecision.ts';
+import { isClosed } from '../../../core/findings/triage/triage.ts';
 import type { TriageStore } from '../../../core/findings/triage/triageStore.ts';
 import { activeParts, applyFilter, type FilteredFindings } from '../../../core/findings/view/filter.ts';
 import type { BranchChange } from '../../../core/findings/view/branchChanges.ts';

@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { attackPathOf } from '../../../../src/core/findings/finding.ts';
 import { isSample, makeSample } from '../../../../src/core/findings/importExport/sample.ts';
 import { leastOf } from '../../../../src/core/findings/location/evidence.ts';
-import { acceptanceEnd } from '../../../../src/core/findings/triage/triage.ts';
+import { acceptanceEnd } from '../../../../src/core/findings/triage/currentDecision.ts';
 import { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import { silent } from '../../../silentLog.ts';
 import { clock, setUpFindings } from '../findingFixture.ts';

@@ -12,7 +12,8 @@ import {
 } from '../../../../src/core/findings/view/filter.ts';
 import { VERDICTS } from '../../../../src/core/findings/result/result.ts';
 import { SEVERITIES } from '../../../../src/core/findings/finding.ts';
-import { ACCEPTANCE_ENDS, TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
+import { ACCEPTANCE_ENDS } from '../../../../src/core/findings/triage/currentDecision.ts';
+import { TRIAGE_STATES } from '../../../../src/core/findings/triage/triage.ts';
 import { invent, inventedFindings, type Invented } from '../shownFindings.ts';
 
 const parts: { [K in keyof Required<Filter>]: fc.Arbitrary<NonNullable<Filter[K]>> } = {

@@ -1,46 +1,5 @@
 import { createHash } from 'node:crypto';
-
-interface DocumentFrame {
-  readonly scriptUri: string;
-  readonly styleUri: string;
-  readonly cspSource: string;
-  readonly nonce: string;
-  readonly language: string;
-}
-
-/** Only our script and stylesheet are allowed, and only DOMPurify may turn text into markup. */
-function documentPolicy({ cspSource, nonce }: DocumentFrame): string {
-  return [
-    "default-src 'none'",
-    `script-src 'nonce-${nonce}'`,
-    `style-src ${cspSource}`,
-    "font-src 'none'",
-    "img-src 'none'",
-    "connect-src 'none'",
-    "frame-src 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "require-trusted-types-for 'script'",
-    'trusted-types dompurify',
-  ].join('; ');
-}
-
-export function documentHtml(frame: DocumentFrame): string {
-  return `<!DOCTYPE html>
-<html lang="${escape(frame.language)}">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escape(documentPolicy(frame))}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Whitebox</title>
-<link rel="stylesheet" href="${escape(frame.styleUri)}">
-</head>
-<body>
-<script nonce="${escape(frame.nonce)}" src="${escape(frame.scriptUri)}"></script>
-</body>
-</html>
-`;
-}
+import { escapeHtml } from './documentHtml.ts';
 
 interface SavedReport {
   readonly title: string;
@@ -62,14 +21,14 @@ export function toSavedHtml({ title, language, body, style }: SavedReport): stri
     "form-action 'none'",
   ].join('; ');
   return `<!DOCTYPE html>
-<html lang="${escape(language)}">
+<html lang="${escapeHtml(language)}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${escape(title)}</title>
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -77,14 +36,6 @@ ${inert}
 </body>
 </html>
 `;
-}
-
-function escape(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }
 
 const elements: ReadonlySet<string> = new Set(
