@@ -79,7 +79,7 @@ function highlight(code: string, language: string): string | undefined {
 
 function markBlocks(section: Element): void {
   const blocks = [...section.querySelectorAll<HTMLElement>('.code > pre, .table')];
-  // Reads all sizes before it changes attributes: a change between two reads would cost a layout.
+  // All sizes are read before attributes change: a change between two reads would cost a layout.
   const scrolling = new Set(blocks.filter((block) => block.scrollWidth > block.clientWidth));
   for (const block of blocks) {
     if (scrolling.has(block)) {

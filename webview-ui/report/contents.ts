@@ -13,7 +13,7 @@ export function createContents(label: string, sectionCount: number) {
   const bySection = Array.from({ length: sectionCount }, (): HTMLElement[] => []);
   const toggle = element('summary', { id: 'contents-label' }, label);
   const details = element('details', {}, toggle, list);
-  // The list is open if there is room beside the text. report.css has the same width.
+  // The list is open if there is room next to the text. report.css has the same width.
   const wide = matchMedia('(min-width: 64rem)');
   const unfold = (): void => void (details.open = wide.matches);
   wide.addEventListener('change', unfold);

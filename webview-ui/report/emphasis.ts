@@ -35,7 +35,7 @@ const afterUnderscores = '(?:((?![~_])[\\p{P}\\p{S}])|([^\\s_]))?';
 
 /**
  * Japanese has no spaces between words, so by the usual rules `**重大：**SQL` is not bold. Here, CJK
- * punctuation counts as letters, and other punctuation beside a CJK character can begin or end
+ * punctuation counts as letters, and other punctuation next to a CJK character can begin or end
  * emphasis. Underscores end emphasis by the usual rules, because names contain them.
  * https://github.com/tats-u/markdown-cjk-friendly/blob/main/specification.md
  */
@@ -45,6 +45,9 @@ export const cjkPatterns: typeof usualPatterns = {
   emStrongRDelimAst: new RegExp(`${starInUnderscores}|${stars.later}`, 'gu'),
   delLDelim: new RegExp(tildes.first, 'u'),
   delRDelim: new RegExp(`^${tildes.later}`, 'gu'),
-  /** Matches the character before a run. Of a surrogate pair, marked gives only the second half. */
+  /**
+   * Matches the character before a run. If that character is a surrogate pair, marked gives only
+   * its second half.
+   */
   punctuation: new RegExp(`^(?:\\s|(?![*_])[\\p{P}\\p{S}]|${cjk}|\\p{Cs})`, 'u'),
 };

@@ -32,12 +32,12 @@ const tag = /<(\/?)([a-z][^\s/>]*)([^>]*)(>?)/gi;
 const style = /(?<=[\s/"'])style\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/gi;
 const handler = /[\s/"']on[a-z]+\s*=/i;
 
-/** Matches metadata at the start of a report, for tools that publish it. */
+/** Matches metadata for publishing tools at the start of a report. */
 const frontMatter = /^---[ \t]*\r?\n(?=[^\s#-][^\n:]*:\s)([^]{0,16000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
 /** GitHub shows a quote that starts with this line as an alert. */
 const alertStart = /^<p>\[!(note|tip|important|warning|caution)\][ \t]*(?:<br>)?(?:\n|(?=<\/p>))/i;
 const footnoteReference = /^\[\^([^\]\s]{1,100})\]/;
-/** Matches indented lines, also after blank ones, and lines that continue a paragraph. */
+/** Matches indented lines, even after blank ones, and lines that continue a paragraph. */
 const footnoteLines =
   /^[^\n]*(?:\n(?:[ \t]*\n)*(?: {4}|\t)[ \t]*\S[^\n]*|\n(?! {0,3}(?:\[\^|[#>|<`~]|[-+*][ \t]|\d{1,9}[.)][ \t]))[ \t]*\S[^\n]*)*\n?/;
 
@@ -47,7 +47,7 @@ interface MarkdownReport {
   html(section: Section): string;
 }
 
-/** Reads untrusted GitHub-flavoured Markdown in bounded time and depth. */
+/** Reads untrusted GitHub-flavored Markdown in bounded time and depth. */
 export function readMarkdown(markdown: string): MarkdownReport {
   const source = withoutPictureData(withoutFence(markdown.replace(/^\uFEFF/, ''))).replace(
     frontMatter,
@@ -71,7 +71,7 @@ export function readMarkdown(markdown: string): MarkdownReport {
   return {
     sections,
     html(section) {
-      // Definitions are read once for all sections: they count wherever they are, also in a list or
+      // Definitions are read once for all sections: they count wherever they are, even in a list or
       // a quote.
       for (const each of defining.splice(0)) createLexer().blockTokens(each.source);
       const tokens = createLexer().lex(section.source);

@@ -60,7 +60,7 @@ function textsOf(part: DocumentFragment): Text[] {
   return texts;
 }
 
-/** A link leads to code or within the report. The URL of any other link is shown as text. */
+/** Links lead only to code or within the report. The URL of any other link is shown as text. */
 function finishLink(link: HTMLAnchorElement, { locations }: RenderContext): void {
   const to = link.dataset['to'];
   if (to === undefined) {

@@ -36,7 +36,7 @@ export function* writeSavedCopy(
     const copied = copy(section);
     copied.removeAttribute('style');
     for (const button of copied.querySelectorAll('.copy')) button.remove();
-    // Blocks do not scroll in the saved page.
+    // Blocks do not scroll in the saved page, so they need no label.
     for (const block of copied.querySelectorAll('[role="group"]')) block.removeAttribute('aria-label');
     for (const jump of copied.querySelectorAll<HTMLElement>('.jump')) {
       link(jump, jumpTarget(jump.dataset['jump'] ?? ''));

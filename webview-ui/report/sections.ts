@@ -165,7 +165,7 @@ class Sections {
     while (this.#sectionStart < end) {
       const start = this.#sectionStart;
       const limit = Math.min(end, start + maxBlockChars);
-      // Only the piece is searched, because a line may have 20 MB.
+      // Only the piece is searched, because a line may be 20 MB long.
       const lineEnd = limit === end ? 0 : this.#source.slice(start, limit).lastIndexOf('\n') + 1;
       this.#sectionStart = lineEnd > 0 ? start + lineEnd : limit;
       this.#sections.push({ source: this.#source.slice(start, this.#sectionStart), isText: true });

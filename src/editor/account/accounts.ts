@@ -145,7 +145,7 @@ export function followSignIn(
     const state = await accounts.findState();
     void vscode.commands.executeCommand('setContext', 'whitebox.account', state);
     failures = state === 'unavailable' ? failures + 1 : 0;
-    // No event says that a keyring was unlocked.
+    // No event says that a keyring was unlocked, so the state is read again after a delay.
     if (failures > 0) retry = setTimeout(refresh, backoff(failures, random()));
   };
   const refresh = (): void => {

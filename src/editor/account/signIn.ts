@@ -26,7 +26,7 @@ export async function signIn(accounts: Accounts, account?: Destination): Promise
       const title = t('Checking the sign-in with {0}…', origin);
       await withProgress(title, async (_report, signal) => {
         await accounts.check(destination, { token, signal });
-        // The token is saved before the settings, so that an error in their file doesn't lose it.
+        // The token is saved first, so that an error in the settings file doesn't lose it.
         await accounts.save(destination, token);
       });
     } catch (error) {

@@ -43,8 +43,8 @@ export function toMcpConfiguration(
 }
 
 /**
- * Clients join the names of server and tool with one or two underscores, and some refuse more than
- * 60 characters.
+ * Clients join the names of server and tool with one or two underscores. Some clients refuse more
+ * than 60 characters, so this name is short.
  */
 function serverName(folder: string): string {
   const id = createHash('sha256').update(folder).digest('hex').slice(0, 6);

@@ -138,7 +138,7 @@ function nameOf({ id, role }: Login): string {
   return t('{0} ({1})', clip(visibleLine(id), 80), clip(visibleLine(role), 80));
 }
 
-/** Keeps what the user types meanwhile: a changed document is read again, at most twice. */
+/** Keeps the user's edits: if the document changes meanwhile, it is read again, at most twice. */
 export async function movePasswords(uri: vscode.Uri, deps: ManageDeps): Promise<void> {
   const destination = readDestination();
   if (destination === undefined) throw new AssessmentError('notSignedIn');

@@ -205,7 +205,8 @@ export class BranchComparison implements vscode.Disposable {
       const found = paths.map((path) => [path, git.getRepository(vscode.Uri.file(path))] as const);
       return new Map(found.flatMap(([path, each]) => (each === null ? [] : [[path, each] as const])));
     };
-    // Git is also followed before the wait, so that an answer after the wait starts a comparison.
+    // Git is followed before the wait, too: if the wait times out, a later change in Git still
+    // starts a comparison.
     if (this.#isOn) this.#followGit(git, repositories().values());
     const found = await whenRead(git, repositories);
     if (this.#isOn) this.#followGit(git, found.values());

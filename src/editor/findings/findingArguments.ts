@@ -10,7 +10,7 @@ import { showInformation } from '../showMessage.ts';
 import type { DisplayedFindings } from './code/displayedFindings.ts';
 import type { DocumentPanels } from '../report/documentPanels.ts';
 
-/** Code actions and buttons of messages pass a `finding`; key bindings of views a `selection`. */
+/** Code actions and message buttons pass a `finding`. Key bindings of views pass a `selection`. */
 type FindingArgument =
   | { readonly kind: 'finding'; readonly runId: string; readonly name: string }
   | { readonly kind: 'selection' };
@@ -87,7 +87,7 @@ export async function withFocusedRows(
 
 /**
  * VS Code's API doesn't tell which row is focused, but toggling the selection of that row reveals
- * it. If it is selected, the other selected rows are returned, too.
+ * it. If the focused row is selected, the other selected rows are returned, too.
  */
 async function focusedRows(view: vscode.TreeView<unknown>): Promise<readonly unknown[]> {
   const before = view.selection;

@@ -119,7 +119,7 @@ function toContent(shown: DetailedFinding, confirmations: readonly Confirmation[
   };
 }
 
-/** Two entries could have the same `path:line`. */
+/** The address is an index, because two entries could have the same `path:line`. */
 function locationAddress(index: number): string {
   return `#location-${String(index)}`;
 }

@@ -10,7 +10,7 @@ import type { Logger } from '../../../core/ports.ts';
 import { answerOfGit, type GitRepository } from '../../folders.ts';
 import { contentAt, toText } from './fileTexts.ts';
 
-/** Limits the texts of all files at the base together. Files beyond the limit are not compared. */
+/** Limits the total size of the files at the base. Files beyond the limit are not compared. */
 const maxBytes = 64 * 1024 * 1024;
 
 export interface Base {

@@ -4,7 +4,7 @@ import type { Clock, Logger } from '../../../core/ports.ts';
 import { inBackground } from '../../../core/yieldingWork.ts';
 
 const gatherMs = 100;
-/** While a user types, VS Code moves the squiggles itself. */
+/** While a user types, VS Code moves the squiggles itself, so locating waits for a pause. */
 const restMs = 300;
 
 interface Deps {
