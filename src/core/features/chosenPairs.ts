@@ -5,8 +5,8 @@ import { AssessmentError } from '../errors.ts';
 import { readIfThere, writeFileAtomic } from '../files.ts';
 import type { Run } from '../run/state/run.ts';
 import { type Feature, readFeatures } from './features.ts';
-import { type ApplicationInput, perspectives, prioritySchema } from '../workflows/blackboxInput.ts';
-import type { Perspective } from './scanProgress.ts';
+import { type ApplicationInput, prioritySchema } from '../workflows/blackboxInput.ts';
+import { type Perspective, perspectives } from '../workflows/perspectives.ts';
 
 /** The service limits one request (docs/api.md, section 8). */
 export const maxPairs = 10_000;

@@ -1,10 +1,8 @@
 import { AssessmentError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { Run } from '../run/state/run.ts';
-import { perspectives } from '../workflows/blackboxInput.ts';
+import { type Perspective, perspectives } from '../workflows/perspectives.ts';
 import { type ArtifactReader, maxFeatures, readArtifact } from './features.ts';
-
-export type Perspective = (typeof perspectives)[number];
 
 /**
  * The service lists a pair as completed, as skipped, or not at all (docs/api.md, section 2.4).

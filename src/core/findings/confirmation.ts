@@ -1,9 +1,9 @@
-import { type PairState, type Perspective, readScanProgress } from '../features/scanProgress.ts';
+import { type PairState, readScanProgress } from '../features/scanProgress.ts';
 import { asUnknown } from '../errors.ts';
 import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
 import { type ApplicationInput, sharedInput } from '../workflows/blackboxInput.ts';
+import type { Perspective } from '../workflows/perspectives.ts';
 import { hasFindings } from './chooseRun.ts';
-import type { Finding } from './finding.ts';
 import type { ResultSource } from './result/readResult.ts';
 import type { ResultFinding, RunResult } from './result/result.ts';
 
@@ -52,24 +52,6 @@ export function resultOf(run: Run, found: readonly unknown[] | undefined, state:
 
 /** The service accepts no lower limits (docs/api.md, section 8). The unit is credits. */
 export const confirmLimits = { scan: 10, crawl: 5 } as const;
-
-const perspectiveOfCwe: ReadonlyMap<number, Perspective> = new Map([
-  [89, 'Injection'],
-  [79, 'XSS'],
-  [352, 'CSRF'],
-  [22, 'FileSystem'],
-  [601, 'OpenRedirect'],
-  [918, 'SSRF'],
-  [287, 'Authentication'],
-  [862, 'Authorization'],
-  [639, 'Authorization'],
-  [1021, 'Clickjacking'],
-  [942, 'CORS'],
-]);
-
-export function proposedPerspective({ cwes }: Finding): Perspective | undefined {
-  return cwes.map((cwe) => perspectiveOfCwe.get(cwe)).find((perspective) => perspective !== undefined);
-}
 
 /** Returns the input of a run for one pair (docs/api.md, section 2.7). */
 export function toConfirmInput(

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { identifierSchema, languageSchema } from '../api/schema.ts';
+import { perspectives } from './perspectives.ts';
 
 /** docs/api.md, section 8. */
 export const instructionsSchema = z.string().check(z.minLength(1), z.maxLength(5000));
@@ -50,20 +51,6 @@ export const crawlLimitSchema = z.int().check(z.minimum(creditLimits.minCrawl), 
 /** The limit of docs/api.md, section 8, counted in UTF-16 code units. */
 export const maxPasswordLength = 5000;
 
-/** docs/api.md, section 2.7. */
-export const perspectives = [
-  'Injection',
-  'XSS',
-  'CSRF',
-  'Authorization',
-  'FileSystem',
-  'BusinessLogic',
-  'OpenRedirect',
-  'SSRF',
-  'Authentication',
-  'Clickjacking',
-  'CORS',
-] as const;
 export const prioritySchema = z.enum(['high', 'medium', 'low']);
 
 type ToObject = typeof z.strictObject;

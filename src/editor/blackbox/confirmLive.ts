@@ -4,7 +4,6 @@ import {
   type Confirmation,
   confirmLimits,
   type LiveResult,
-  proposedPerspective,
   toConfirmInput,
 } from '../../core/findings/confirmation.ts';
 import type { FindingStore } from '../../core/findings/findingStore.ts';
@@ -13,7 +12,8 @@ import { requestOf } from '../../core/findings/view/findingMarkdown.ts';
 import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { maxLabelLength, type Run } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { type ApplicationInput, perspectives } from '../../core/workflows/blackboxInput.ts';
+import type { ApplicationInput } from '../../core/workflows/blackboxInput.ts';
+import { perspectiveOf, perspectives } from '../../core/workflows/perspectives.ts';
 import { findInRun } from '../findings/findingArguments.ts';
 import { subjectLabel } from '../findings/triage.ts';
 import { compact, formatNumber, formatTime } from '../formats.ts';
@@ -119,7 +119,7 @@ async function pickFeature(run: Run, { runs, parseWorkerFile }: ConfirmDeps): Pr
 }
 
 async function pickPerspective({ finding }: ShownFinding) {
-  const proposed = proposedPerspective(finding);
+  const proposed = perspectiveOf(finding.cwes);
   const items = perspectives.map((perspective) => ({
     label: perspective,
     description: perspective === proposed ? t('suggested from the CWE') : '',

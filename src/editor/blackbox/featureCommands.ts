@@ -5,7 +5,8 @@ import { missingFeatures, isChosen, type Pair, pairsOf, withPairs } from '../../
 import { pairStates } from '../../core/features/scanProgress.ts';
 import { normalKey } from '../../core/json.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { perspectives, prioritySchema } from '../../core/workflows/blackboxInput.ts';
+import { prioritySchema } from '../../core/workflows/blackboxInput.ts';
+import { perspectives } from '../../core/workflows/perspectives.ts';
 import { formatNumber } from '../formats.ts';
 import { readRun } from '../findings/findingArguments.ts';
 import { type FeaturesNode, pairStateLabel, priorityLabel, type ShownFeatures } from './featureItems.ts';

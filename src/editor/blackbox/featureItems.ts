@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Feature, FeatureList } from '../../core/features/features.ts';
 import type { Choice, Pair, Priority } from '../../core/features/chosenPairs.ts';
-import { perspectives } from '../../core/workflows/blackboxInput.ts';
+import { perspectives } from '../../core/workflows/perspectives.ts';
 import type { PairState, ScanProgress } from '../../core/features/scanProgress.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { visibleName, visibleText } from '../../core/visibleText.ts';

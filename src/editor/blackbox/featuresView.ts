@@ -18,7 +18,7 @@ import {
 import { readScanProgress } from '../../core/features/scanProgress.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import { isLive, type Run } from '../../core/run/state/run.ts';
-import { perspectives } from '../../core/workflows/blackboxInput.ts';
+import { perspectives } from '../../core/workflows/perspectives.ts';
 import { focusView, type LazyView, maxRows } from '../../lazyView.ts';
 import type { Attempt } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';

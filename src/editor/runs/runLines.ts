@@ -17,7 +17,7 @@ import {
   runIdOf,
 } from '../../core/run/state/run.ts';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { perspectives } from '../../core/workflows/blackboxInput.ts';
+import { perspectives } from '../../core/workflows/perspectives.ts';
 import { openFile } from '../errors/errorActions.ts';
 import { describeFailure, describeRefusal, describeTrouble } from '../errors/messages.ts';
 import {

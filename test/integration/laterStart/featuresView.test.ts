@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { pairsToContinue } from '../../../src/core/features/chosenPairs.ts';
-import { perspectives } from '../../../src/core/workflows/blackboxInput.ts';
+import { perspectives } from '../../../src/core/workflows/perspectives.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import { RunStore } from '../../../src/core/run/disk/runStore.ts';
 import type { ShownFinding, ShownRun } from '../../../src/core/findings/shownFinding.ts';

@@ -1,7 +1,7 @@
 import type { PairState, ScanProgress } from '../../features/scanProgress.ts';
 import { normalKey } from '../../json.ts';
 import { isContinued } from '../../features/continuedRuns.ts';
-import { perspectives } from '../../workflows/blackboxInput.ts';
+import { perspectives } from '../../workflows/perspectives.ts';
 import { hasAllFindings, isOfService } from '../chooseRun.ts';
 import type { Finding } from '../finding.ts';
 import { allNamesOf, maxPossibleNames, namesOf } from '../identity.ts';
