@@ -38,6 +38,10 @@ export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSche
 const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 
+function ifReadable<Schema extends z.ZodMiniType>(schema: Schema) {
+  return z.catch(z.optional(schema), undefined);
+}
+
 /**
  * The response of describe (docs/api.md, sections 2.3 and 2.5). A part of `output` or `artifacts`
  * that can't be read becomes undefined. Unknown statuses, kinds, and codes, and the detail except
@@ -55,24 +59,17 @@ export function toDescriptionSchema(secrets: () => readonly string[]) {
   const textSchema = z.pipe(z.string(), z.transform<string, string>(brief));
   const outputSchema = z.object({
     kind: textSchema,
-    successOutput: z.catch(
-      z.optional(
-        z.record(z.string(), z.catch(z.optional(z.object({ artifact_name: identifierSchema })), undefined)),
-      ),
-      undefined,
+    successOutput: ifReadable(
+      z.record(z.string(), ifReadable(z.object({ artifact_name: identifierSchema }))),
     ),
-    abortedReason: z.catch(
-      z.optional(z.object({ code: textSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(safe))) })),
-      undefined,
+    abortedReason: ifReadable(
+      z.object({ code: textSchema, detail: z.optional(z.pipe(z.unknown(), z.transform(safe))) }),
     ),
   });
   return z.object({
     status: textSchema,
-    output: z.catch(z.optional(outputSchema), undefined),
-    artifacts: z.catch(
-      z.optional(z.array(z.catch(z.optional(z.object({ name: identifierSchema })), undefined))),
-      undefined,
-    ),
+    output: ifReadable(outputSchema),
+    artifacts: ifReadable(z.array(ifReadable(z.object({ name: identifierSchema })))),
   });
 }
 export type Description = z.infer<ReturnType<typeof toDescriptionSchema>>;
