@@ -3,6 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type http from 'node:http';
 import { AssessmentError } from '../errors.ts';
 import { flush, onDisk, replaceFile, toFileStamp } from '../files.ts';
+import { parseIfJson } from '../json.ts';
 import type { Clock, OnBytes } from '../ports.ts';
 import { sendRequest, readAll } from './sendRequest.ts';
 import { replyFailure } from './failure.ts';
@@ -67,11 +68,9 @@ export async function postJson(
       const status = response.statusCode;
       if (!accepted.includes(status)) throw await replyFailure(response, url, 'service', options);
       const text = await readText(response, url);
-      try {
-        return { status, json: JSON.parse(text.replace(/^\uFEFF/, '')) as unknown };
-      } catch {
-        throw await replyFailure(response, url, 'service', { ...options, body: text });
-      }
+      const json = parseIfJson(text);
+      if (json === undefined) throw await replyFailure(response, url, 'service', { ...options, body: text });
+      return { status, json };
     },
   );
 }

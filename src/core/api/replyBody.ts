@@ -1,4 +1,5 @@
 import type http from 'node:http';
+import { parseIfJson } from '../json.ts';
 import { visibleLine } from '../visibleText.ts';
 import { redact } from './credentials.ts';
 
@@ -100,11 +101,8 @@ export function excerptOf(value: unknown, secrets: readonly string[] = []): stri
 export function redactedJson(value: unknown, secrets: readonly string[]): unknown {
   const json = toJson(value);
   if (json.length > maxReadLength) return excerptOf(value, secrets);
-  try {
-    return JSON.parse(redact(json, secrets));
-  } catch {
-    return excerptOf(value, secrets);
-  }
+  const redacted = parseIfJson(redact(json, secrets));
+  return redacted === undefined ? excerptOf(value, secrets) : redacted;
 }
 
 function toJson(value: unknown): string {
@@ -124,11 +122,8 @@ function startOf(text: string, secrets: readonly string[]): string {
 }
 
 function fromJson(body: string): string | undefined {
-  try {
-    return messageIn(JSON.parse(body.replace(/^\uFEFF/, '')));
-  } catch {
-    return undefined; // The body isn't JSON.
-  }
+  const value = parseIfJson(body);
+  return value === undefined ? undefined : messageIn(value);
 }
 
 export function messageIn(value: unknown): string {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { systemCode } from '../../errors.ts';
 import { readIfThere } from '../../files.ts';
+import { parseIfJson } from '../../json.ts';
 import { idSchema, journalVersion, type Run, runSchema, workflowSchema } from '../state/run.ts';
 
 const newerSchema = z.object({
@@ -26,12 +27,7 @@ export function isRead(row: Row): row is Run {
 
 /** Undefined for a damaged journal. */
 export function parseJournal(text: string): Row | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseIfJson(text);
   const run = runSchema.safeParse(value);
   if (run.success) return run.data;
   const newer = newerSchema.safeParse(value);
