@@ -37,6 +37,12 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
+/** Returns the ms since the call. The clock that has advanced more counts: a machine may sleep. */
+export function stopwatch(clock: Clock): () => number {
+  const [wall, monotonic] = [clock.now(), clock.monotonic()];
+  return () => Math.max(clock.now() - wall, clock.monotonic() - monotonic);
+}
+
 export interface Disposable {
   dispose(): void;
 }

@@ -3,7 +3,7 @@ import { foreignHost } from '../../api/address.ts';
 import { isTransient, withRetry } from '../../api/retry.ts';
 import type { UploadUrl } from '../../api/schema.ts';
 import { AssessmentError, knownError } from '../../errors.ts';
-import type { Clock, OnBytes } from '../../ports.ts';
+import { type OnBytes, stopwatch } from '../../ports.ts';
 import type { RunEvent } from '../state/advance.ts';
 import type { Run, RunIn, Target } from '../state/run.ts';
 import type { RunDeps, StartDeps } from '../steps/step.ts';
@@ -63,7 +63,8 @@ async function sendArchive(
   const client = deps.clientFor(run);
   for (let addresses = 1; ; addresses += 1) {
     const address = await client.getUploadUrl(archive.bytes, { signal });
-    const leftMs = validity(address.expires_in_seconds * 1000, clock);
+    const passedMs = stopwatch(clock);
+    const leftMs = (): number => address.expires_in_seconds * 1000 - passedMs();
     await saveReservation(run, index, address, deps);
     try {
       const file = { ...archive, path: join(deps.store.folderOf(run.id), archive.file) };
@@ -99,12 +100,6 @@ async function saveReservation(
     });
     throw error;
   }
-}
-
-/** The time left in ms, by the clock that has advanced more, because the machine may have slept. */
-function validity(ms: number, clock: Clock): () => number {
-  const [wall, monotonic] = [clock.now(), clock.monotonic()];
-  return () => ms - Math.max(clock.now() - wall, clock.monotonic() - monotonic);
 }
 
 function tooSlow(cause?: AssessmentError): AssessmentError {

@@ -1,6 +1,6 @@
 import { maxRetryAfterMs } from '../../api/retry.ts';
 import type { AssessmentError } from '../../errors.ts';
-import type { Clock } from '../../ports.ts';
+import { type Clock, stopwatch } from '../../ports.ts';
 import type { RunEvent } from './advance.ts';
 import type { Next } from './next.ts';
 import { isLive, type Run, type RunIn } from './run.ts';
@@ -39,8 +39,8 @@ export class Delays {
   readonly #dueAt = new Map<Step, number>();
   /** The number of consecutive failures. */
   readonly #failures = new Map<Step, number>();
-  /** The last poll or download, by both clocks, because the machine may have slept. */
-  #checked = { wall: -Infinity, monotonic: -Infinity };
+  /** The time since the last poll or download. */
+  #sinceCheckMs = (): number => Infinity;
   /** Never decreases. Otherwise a clock that is set back would cause very frequent polls. */
   #intervalMs = 0;
   /**
@@ -77,9 +77,8 @@ export class Delays {
    * delay or no token.
    */
   nextCheckAt(run: Run): number | undefined {
-    const dueAt = (['poll', 'download', 'removeUploads'] as const).flatMap(
-      (step) => this.#dueAt.get(step) ?? [],
-    )[0];
+    const steps = ['poll', 'download', 'removeUploads'] as const;
+    const dueAt = steps.map((step) => this.#dueAt.get(step)).find((at) => at !== undefined);
     if (dueAt === undefined || (isLive(run) && run.trouble?.kind === 'notSignedIn')) return undefined;
     const leftMs = Math.max(dueAt - this.#clock.monotonic(), retryAfterMs(run, this.#clock.now()));
     return Math.round(this.#clock.now() + leftMs);
@@ -111,7 +110,7 @@ export class Delays {
     this.#dueAt.delete(step);
     if (!isCheck(step)) return;
     this.#tokens = 0;
-    this.#noteCheck();
+    this.#sinceCheckMs = stopwatch(this.#clock);
     if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
     const now = this.#clock.monotonic();
     // The wall clock may have been ahead at the dispatch, so the age is at least the time in this
@@ -127,21 +126,12 @@ export class Delays {
     const failures = (this.#failures.get(step) ?? 0) + 1;
     this.#failures.set(step, failures);
     let delayMs = waitMs + backoff(failures, this.#random());
-    if (isCheck(step)) this.#noteCheck();
+    if (isCheck(step)) this.#sinceCheckMs = stopwatch(this.#clock);
     if (isCheck(step) && lacksToken({ kind, detail })) {
       const isFirst = !isLive(run) || run.trouble === undefined || !lacksToken(run.trouble);
       delayMs = isFirst ? refusedMs.first : refusedMs.later;
     }
     this.#dueAt.set(step, this.#clock.monotonic() + delayMs);
-  }
-
-  #noteCheck(): void {
-    this.#checked = { wall: this.#clock.now(), monotonic: this.#clock.monotonic() };
-  }
-
-  #sinceCheckMs(): number {
-    const { wall, monotonic } = this.#checked;
-    return Math.max(this.#clock.now() - wall, this.#clock.monotonic() - monotonic);
   }
 
   #isPaused(run: Run): boolean {
