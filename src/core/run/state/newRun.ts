@@ -56,18 +56,8 @@ export function newRun(
   const { targetFile, confirms, label, continuesOnePair } = plan;
   return {
     version: journalVersion,
-    ...{
-      id,
-      workflow,
-      baseUrl,
-      organizationId,
-      language,
-      input,
-      targetFile,
-      confirms,
-      label,
-      continuesOnePair,
-    },
+    ...{ id, workflow, baseUrl, organizationId, language, input },
+    ...{ targetFile, confirms, label, continuesOnePair },
     webhookEndpointIds: [...webhookEndpointIds],
     targets: targets.map(({ folder, name, commit }, index) => ({ folder, name, commit, ...packed[index] })),
     createdAt: now,

@@ -140,15 +140,15 @@ const watched = {
 
 const maybeAccepted = { runId: z.optional(identifierSchema), dispatchedAt: z.optional(time) };
 
-const ended = {
+const exited = {
   runId: identifierSchema,
   dispatchedAt: time,
   exit: exitSchema,
   exitedAt: time,
   ranAt: z.optional(time),
-  endedAt: time,
-  artifacts: z.array(artifactSchema),
 };
+
+const ended = { ...exited, endedAt: time, artifacts: z.array(artifactSchema) };
 
 export const runSchema = z.discriminatedUnion('state', [
   // The run's files, if any, are being uploaded and confirmed.
@@ -176,11 +176,7 @@ export const runSchema = z.discriminatedUnion('state', [
   z.extend(base, { state: z.literal('cancelling'), ...watched, cancelAskedAt: time }),
   z.extend(base, {
     state: z.literal('collecting'),
-    runId: identifierSchema,
-    dispatchedAt: time,
-    exit: exitSchema,
-    exitedAt: time,
-    ranAt: z.optional(time),
+    ...exited,
     cancelAskedAt: z.optional(time),
     artifacts: z.optional(z.array(artifactSchema)),
     trouble: z.optional(troubleSchema),

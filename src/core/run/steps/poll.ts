@@ -44,12 +44,7 @@ export function toAnswered(
 function toExit(description: Description, known: readonly string[]): Exit | undefined {
   const { output, artifacts } = description;
   if (output === undefined) return undefined;
-  const references = [
-    ...Object.entries(output.successOutput ?? {}).flatMap(([role, reference]) =>
-      reference === undefined ? [] : [{ name: reference.artifact_name, role }],
-    ),
-    ...referencesIn(output.abortedReason?.detail),
-  ];
+  const references = [...referencesIn(output.successOutput), ...referencesIn(output.abortedReason?.detail)];
   const names = [...(artifacts ?? []), ...references].map((artifact) => artifact?.name);
   const unique = [...new Set(names.filter((name) => name !== undefined))];
   if (output.kind === 'SUCCESS' && unique.length === 0) return undefined;
@@ -68,10 +63,10 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
 const referenceSchema = z.object({ artifact_name: identifierSchema });
 
 /** The detail of a credit limit has `scan_progress` (docs/api.md, section 2.5). */
-function referencesIn(detail: unknown): { name: string; role: string }[] {
-  if (typeof detail !== 'object' || detail === null) return [];
-  return Object.entries(detail).flatMap(([role, value]) => {
-    const reference = referenceSchema.safeParse(value);
+function referencesIn(value: unknown): { name: string; role: string }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([role, member]) => {
+    const reference = referenceSchema.safeParse(member);
     return reference.success ? [{ name: reference.data.artifact_name, role }] : [];
   });
 }
