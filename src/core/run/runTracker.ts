@@ -153,13 +153,11 @@ export class RunTracker implements Disposable {
     const run = this.#require(id);
     if (store.all().some((other) => other.id !== id && isRunOfNote(other, { ...run, runId })))
       throw new AssessmentError('runIdTaken');
-    const intendedAt = run.state === 'unknown' ? run.intendedAt : undefined;
+    if (run.state !== 'unknown') throw new AssessmentError('busyElsewhere');
+    const { intendedAt } = run;
     // A resend changes `intendedAt`, so this event then has no effect: the run of the resend must
     // be watched.
-    const given =
-      intendedAt === undefined
-        ? undefined
-        : await store.applyIfDue(id, { type: 'dispatched', intendedAt, runId, at: clock.now() });
+    const given = await store.applyIfDue(id, { type: 'dispatched', intendedAt, runId, at: clock.now() });
     if (given === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
   }

@@ -98,7 +98,11 @@ export class RunStore {
     await this.#checkFolder();
     // While the folder can't be written, nothing in it changes.
     if (this.#problem !== undefined && this.all().length > 0) return;
-    const ids = new Set([...(await this.#folders()), ...this.#rows.keys()]);
+    const folders = await runFolders(this.#root).catch((error: unknown) => {
+      if (this.#problem === undefined) throw error;
+      return [];
+    });
+    const ids = new Set([...folders, ...this.#rows.keys()]);
     for (const run of this.all()) if (!isOpen(run)) ids.delete(run.id);
     await this.#readAll(ids);
   }
@@ -186,13 +190,6 @@ export class RunStore {
       if (error instanceof AssessmentError && error.kind === 'notFound') await this.#require(id);
       throw error;
     }
-  }
-
-  async #folders(): Promise<readonly string[]> {
-    return runFolders(this.#root).catch((error: unknown) => {
-      if (this.#problem === undefined) throw error;
-      return [];
-    });
   }
 
   async #readAll(ids: Iterable<string>): Promise<void> {

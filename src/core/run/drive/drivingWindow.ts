@@ -80,10 +80,8 @@ export class DrivingWindow {
   /** Wakes only the drives of this window: each window sees the change of the token itself. */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
-    await this.#wake(
-      runs.flatMap(({ id }) => this.driveOf(id) ?? []),
-      waker,
-    );
+    const drives = runs.flatMap(({ id }) => this.driveOf(id) ?? []);
+    await this.#wake(drives, waker);
   }
 
   drive(id: string, lease: Lease): Drive {

@@ -1,6 +1,6 @@
 import { AssessmentError, isAbortError, knownError, systemCode } from '../../errors.ts';
 import type { Lease } from '../disk/lease.ts';
-import { advance, type RunEvent } from '../state/advance.ts';
+import { advance } from '../state/advance.ts';
 import { backoff } from '../state/delays.ts';
 import { isLive, type Run, type RunIn, runIdOf, toFailure } from '../state/run.ts';
 import type { StartDeps } from '../steps/step.ts';
@@ -46,15 +46,9 @@ export async function sendAgain(id: string, lease: Lease, deps: StartDeps): Prom
 }
 
 async function send(intended: RunIn<'dispatching'>, lease: Lease, deps: StartDeps): Promise<Run> {
-  return saveOutcome(intended, await dispatch(intended, lease, deps), deps);
-}
-
-async function saveOutcome(
-  intended: RunIn<'dispatching'>,
-  outcome: RunEvent,
-  { store, clock, random, log, notes, notSaved, stopped }: StartDeps,
-): Promise<Run> {
+  const { store, clock, random, log, notes, notSaved, stopped } = deps;
   const { id } = intended;
+  const outcome = await dispatch(intended, lease, deps);
   const accepted = advance(intended, outcome);
   const newId = store.newId();
   for (let failures = 1; ; failures += 1) {
