@@ -43,7 +43,7 @@ export async function readIgnoreSettings(
     return path;
   };
   const toPaths = (value: string, base = top): string[] =>
-    expand(value, { home, base, gitFolders }).map(mustBeHere);
+    expand(value, base, home, gitFolders).map(mustBeHere);
   const config = new Configuration(toPaths, signal);
   const excludes = (): string =>
     config.values.has('core.excludesfile')
@@ -148,18 +148,12 @@ function windowsGitFolders({ LOCALAPPDATA: local, PROGRAMFILES: all }: GitSurrou
 /** Git for Windows has its programs in one of these folders. */
 const prefixes = ['mingw64', 'clangarm64', 'ucrt64', 'mingw32'];
 
-interface Bases {
-  readonly home: string;
-  readonly base: string;
-  readonly gitFolders: readonly string[];
-}
-
 /**
  * Resolves a configured path. A path in the folder of Git's programs (`%(prefix)/…`, and in Git for
  * Windows `/…`) has several candidates. Throws `sourceUnreadable` for `%(prefix)/…` if that folder
  * is unknown, and for another user's home.
  */
-function expand(value: string, { home, base, gitFolders }: Bases): string[] {
+function expand(value: string, base: string, home: string, gitFolders: readonly string[]): string[] {
   if (value === '') return [];
   const below = /^(?:%\(prefix\)\/|[\\/](?![\\/]))(.*)$/s.exec(value)?.[1];
   if (below !== undefined && gitFolders.length > 0)

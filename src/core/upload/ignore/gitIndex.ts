@@ -44,7 +44,7 @@ export async function readGitIndex(
   entries: IndexEntries,
   signal?: AbortSignal,
 ): Promise<IndexProblem | undefined> {
-  let content: Buffer | IndexProblem | undefined;
+  let content: Buffer | IndexProblem;
   try {
     content = await readPieces(path, signal);
   } catch (error) {

@@ -146,8 +146,7 @@ function readFile(lines: readonly RuleLine[], ignoreCase: boolean): { file: Rule
 
 /** Returns rules in no particular order. `enterFile` has advanced `paths` to the entry's folder. */
 function rulesFor({ byName, byExtension, byPattern, paths }: RuleFile, name: string): PositionedRule[] {
-  const found: PositionedRule[] = [];
-  found.push(...(byName.get(name) ?? []));
+  const found = [...(byName.get(name) ?? [])];
   const dot = name.lastIndexOf('.');
   if (dot >= 0) found.push(...(byExtension.get(name.slice(dot)) ?? []));
   for (const each of byPattern) if (each.name.matches(name)) found.push(each);

@@ -16,14 +16,9 @@ export interface UnreadRules {
   readonly problem: 'utf16' | 'nul' | 'notOnDisk';
 }
 
-export function readGitFile(
-  path: string,
-  { followLink }: { followLink: boolean },
-): { content: Uint8Array; problem: UnreadRules['problem'] | undefined } | undefined {
-  const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
-  if (content === undefined) return undefined;
+export function problemIn(content: Buffer): UnreadRules['problem'] | undefined {
   const isUtf16 = ['fffe', 'feff'].includes(content.toString('hex', 0, 2));
-  return { content, problem: isUtf16 ? 'utf16' : content.includes(0) ? 'nul' : undefined };
+  return isUtf16 ? 'utf16' : content.includes(0) ? 'nul' : undefined;
 }
 
 /**

@@ -143,14 +143,10 @@ export function gitHome(
   if (platform !== 'win32') return profile;
   if (home !== undefined && home !== '') return home;
   const share = drive === undefined || path === undefined ? '' : drive + path;
-  return share !== '' && isReachable(share, isFolder) ? share : profile;
-}
-
-function isReachable(share: string, isFolder: (path: string) => boolean): boolean {
   try {
-    return isFolder(share);
+    return share !== '' && isFolder(share) ? share : profile;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return false;
+    return profile; // The share doesn't respond.
   }
 }

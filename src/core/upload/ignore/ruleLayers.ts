@@ -2,9 +2,10 @@ import { type Dirent, lstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { AssessmentError, systemCode } from '../../errors.ts';
+import { readRegularFile } from '../../files.ts';
 import { realPath } from '../../paths.ts';
 import { type IgnoreRule, IgnoreRules, maxRules, type RuleLine } from './ignoreRules.ts';
-import { readGitFile, readLines, readOwnFile, settingLines, unreadable, type UnreadRules } from './readIgnoreFile.ts'; // prettier-ignore
+import { maxIgnoreFileBytes, problemIn, readLines, readOwnFile, settingLines, unreadable, type UnreadRules } from './readIgnoreFile.ts'; // prettier-ignore
 import { type IgnoreSettings, readIgnoreSettings } from './gitConfig.ts';
 import { toGitBytes } from './pattern.ts';
 import {
@@ -96,10 +97,10 @@ export function withOwnFiles(
     const kind = kindOf(fileName);
     if (kind === undefined) return layer;
     const path = join(folder, fileName);
-    if (fileName === '.gitignore') {
-      const from = { source: 'gitignore', followLink: false } as const;
-      return kind.isFile() ? { ...layer, rules: addGitFile(rules, path, from, sources) } : layer;
-    }
+    if (fileName === '.gitignore')
+      return kind.isFile()
+        ? { ...layer, rules: addGitFile(rules, path, { source: 'gitignore' }, sources) }
+        : layer;
     const own = readOwnFile(path);
     if (own === undefined) return layer;
     const file = sources.nameOf(path);
@@ -109,21 +110,20 @@ export function withOwnFiles(
   });
 }
 
-interface GitFile extends Omit<IgnoreRule, 'line' | 'pattern' | 'file'> {
-  readonly followLink: boolean;
-}
-
+/** Unlike for a `.gitignore`, Git follows links for `info/exclude` and the user's excludes file. */
 function addGitFile(
   rules: IgnoreRules,
   path: string,
-  { followLink, ...from }: GitFile,
+  from: Pick<IgnoreRule, 'source' | 'isConditional'>,
   { nameOf, onUnreadRules }: Pick<RuleSources, 'nameOf' | 'onUnreadRules'>,
 ): IgnoreRules {
-  const read = readGitFile(path, { followLink });
-  if (read === undefined) return rules;
+  const followLink = from.source !== 'gitignore';
+  const content = readRegularFile(path, { maxBytes: maxIgnoreFileBytes, followLink });
+  if (content === undefined) return rules;
   const file = nameOf(path);
-  if (read.problem !== undefined) onUnreadRules({ file, problem: read.problem });
-  return add(rules, readLines(read.content, { ...from, file }), path);
+  const problem = problemIn(content);
+  if (problem !== undefined) onUnreadRules({ file, problem });
+  return add(rules, readLines(content, { ...from, file }), path);
 }
 
 /**
@@ -134,14 +134,11 @@ function gitLayers(
   { ignoreCase, excludesFile, possibleExcludesFiles, infoExclude }: IgnoreSettings,
   sources: RuleSources,
 ): readonly RuleLayer[] {
+  const none = new IgnoreRules(ignoreCase);
   const rulesOf = (
     path: string | undefined,
     from: Pick<IgnoreRule, 'source' | 'isConditional'>,
-  ): IgnoreRules => {
-    const none = new IgnoreRules(ignoreCase);
-    // Unlike for a `.gitignore`, Git follows links for `info/exclude` and the user's excludes file.
-    return path === undefined ? none : addGitFile(none, path, { ...from, followLink: true }, sources);
-  };
+  ): IgnoreRules => (path === undefined ? none : addGitFile(none, path, from, sources));
   const exclude = rulesOf(infoExclude, { source: 'infoExclude' });
   const ownFiles = [...new Set([excludesFile, ...possibleExcludesFiles])];
   return [
@@ -150,7 +147,7 @@ function gitLayers(
       rules:
         ifReachable(() =>
           rulesOf(file, { source: 'coreExcludesFile', isConditional: file !== excludesFile }),
-        ) ?? new IgnoreRules(ignoreCase),
+        ) ?? none,
       fileName: undefined,
     })),
   ];

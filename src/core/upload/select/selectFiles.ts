@@ -1,4 +1,4 @@
-import { lstatSync, opendirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { AssessmentError, systemCode } from '../../errors.ts';
@@ -320,12 +320,7 @@ function mayBeGitFolder(entries: readonly FolderEntry[]): boolean {
 /** True also for a missing folder. */
 function isEmptyFolder(full: string): boolean {
   try {
-    const folder = opendirSync(full);
-    try {
-      return folder.readSync() === null;
-    } finally {
-      folder.closeSync();
-    }
+    return readdirSync(full).length === 0;
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
