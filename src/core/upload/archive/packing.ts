@@ -69,16 +69,15 @@ export interface SegmentBuilder {
   undo(): void;
 }
 
-export type PackMessage =
+export type PackMessage = { readonly task: number } & (
   | ({
       readonly kind: 'segment';
-      readonly task: number;
       /** The files that end in this segment (`toRecords`). */
       readonly packed: Uint8Array<ArrayBuffer>;
     } & Segment)
-  | { readonly kind: 'checkpoint'; readonly task: number }
-  | { readonly kind: 'undo'; readonly task: number }
-  | { readonly kind: 'done'; readonly task: number; readonly omitted: readonly Omission[] };
+  | { readonly kind: 'checkpoint' | 'undo' }
+  | { readonly kind: 'done'; readonly omitted: readonly Omission[] }
+);
 
 export const largeBytes = 4 << 20;
 const sliceBytes = 1 << 20;
@@ -205,14 +204,13 @@ export interface ManifestEntry {
   readonly sha256: string;
 }
 
-interface PackedContent {
+interface PackedFile {
+  readonly index: number;
   readonly bytes: number;
   readonly sha256: Uint8Array;
 }
 
-interface PackedFile extends PackedContent {
-  readonly index: number;
-}
+type PackedContent = Omit<PackedFile, 'index'>;
 
 const hashBytes = 32;
 const recordBytes = 4 + 8 + hashBytes;
@@ -230,30 +228,24 @@ export function toRecords(packed: readonly PackedFile[]): Uint8Array<ArrayBuffer
   return records;
 }
 
+export type ManifestFiles = readonly Pick<SelectedFile, 'path'>[];
+
 export class Manifest implements Iterable<ManifestEntry> {
-  readonly #files: readonly Pick<SelectedFile, 'path'>[];
+  length = 0;
+  bytes = 0;
+  readonly #files: ManifestFiles;
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
-  #length = 0;
-  #bytes = 0;
 
-  constructor(files: readonly Pick<SelectedFile, 'path'>[]) {
+  constructor(files: ManifestFiles) {
     this.#files = files;
-  }
-
-  get length(): number {
-    return this.#length;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
   }
 
   add(records: Uint8Array<ArrayBuffer>): void {
     this.#blocks.push(records);
     const view = new DataView(records.buffer);
     for (let at = 0; at < records.length; at += recordBytes) {
-      this.#length++;
-      this.#bytes += view.getFloat64(at + 4);
+      this.length++;
+      this.bytes += view.getFloat64(at + 4);
     }
   }
 

@@ -11,6 +11,7 @@ import {
   freeMemory,
   largeBytes,
   Manifest,
+  type ManifestFiles,
   type PackMessage,
   type Segment,
   toPackedPaths,
@@ -46,7 +47,7 @@ const taskBytes = 256 << 10;
  * call leaves no file of its own.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
-  const { root, files, format, to, maxBytes, workerFile, workers, signal, onBytes } = options;
+  const { root, files, format, to, workerFile, workers, signal, onBytes } = options;
   signal?.throwIfAborted();
   if (files.length === 0) throw new AssessmentError('nothingToSend', { subject: root });
   const total = bytesOf(files);
@@ -55,7 +56,7 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   });
   try {
     try {
-      const writer = new ArchiveWriter(output, { format, maxBytes, files });
+      const writer = new ArchiveWriter(output, options);
       await writer.start();
       const workerData: PackStart = { root, format };
       const messages = runInWorkers<PackMessage>(cutTasks(files, taskBytes, largeBytes), {
@@ -85,12 +86,6 @@ export async function writeArchive(options: ArchiveOptions): Promise<Archive> {
   }
 }
 
-interface WriterOptions {
-  readonly format: ArchiveFormat;
-  readonly maxBytes: number;
-  readonly files: readonly Pick<SelectedFile, 'path'>[];
-}
-
 export class ArchiveWriter {
   readonly manifest: Manifest;
   readonly omitted: Omission[] = [];
@@ -103,7 +98,10 @@ export class ArchiveWriter {
   #task = -1;
   #taskStart = 0;
 
-  constructor(output: FileHandle, { format, maxBytes, files }: WriterOptions) {
+  constructor(
+    output: FileHandle,
+    { format, maxBytes, files }: Pick<ArchiveOptions, 'format' | 'maxBytes'> & { files: ManifestFiles },
+  ) {
     this.#output = output;
     this.#format = format;
     this.#maxBytes = maxBytes;

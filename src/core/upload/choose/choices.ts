@@ -99,11 +99,9 @@ export interface FolderSum {
   readonly first: number;
 }
 
-const root: Pick<FolderSum, 'path' | 'first' | 'files'> = { path: '', first: 0, files: Infinity };
-
 export function levelBelow(
   all: readonly SelectedFile[],
-  { path: folder, first, files }: Pick<FolderSum, 'path' | 'first' | 'files'> = root,
+  { path: folder = '', first = 0, files = Infinity }: Partial<FolderSum> = {},
 ): { folders: FolderSum[]; files: SelectedFile[] } {
   const folders = new Map<string, { path: string; files: number; bytes: number; first: number }>();
   const direct: SelectedFile[] = [];
