@@ -19,16 +19,9 @@ export function hasHitCreditLimit(run: Run): boolean {
 }
 
 /** True if the run continues another run's assessment (docs/api.md, section 2.7, rule 4). */
-export function isContinued(run: Pick<Run, 'input'>): boolean {
-  return continuedRunOf(run) !== undefined;
-}
-
-/** Returns the service's ID of the run whose assessment this run continues. */
-export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefined {
+export function isContinued({ input }: Pick<Run, 'input'>): boolean {
   const resume = input?.resume;
-  return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment'
-    ? resume.continue_assessment.workflow_run_id
-    : undefined;
+  return resume !== undefined && 'kind' in resume && resume.kind === 'continue_assessment';
 }
 
 /**
@@ -37,9 +30,8 @@ export function continuedRunOf({ input }: Pick<Run, 'input'>): string | undefine
  */
 export function predecessorOf({ input }: Pick<Run, 'input'>): string | undefined {
   const resume = input?.resume;
-  if (resume === undefined) return undefined;
-  if (!('kind' in resume)) return resume.workflow_run_id;
+  if (resume === undefined || !('kind' in resume)) return resume?.workflow_run_id;
   return resume.kind === 'continue_assessment'
-    ? continuedRunOf({ input })
+    ? resume.continue_assessment.workflow_run_id
     : resume.assess_crawled_features.workflow_run_id;
 }

@@ -1,5 +1,5 @@
 import { pathKey } from '../paths.ts';
-import { continuedRunOf, hasHitCreditLimit, isContinued, predecessorOf } from '../features/continuedRuns.ts';
+import { hasHitCreditLimit, isContinued, predecessorOf } from '../features/continuedRuns.ts';
 import { endedEarly, isFinal, keptArtifact, type Run, runIdOf, wasStartedHere } from '../run/state/run.ts';
 import { applicationSubject } from '../workflows/blackboxInput.ts';
 
@@ -184,5 +184,5 @@ function foldersKeyOf(run: Run): string {
 }
 
 export function continuesRun(run: Run, other: Run): boolean {
-  return continuedRunOf(run) !== undefined && continuedRunOf(run) === runIdOf(other);
+  return isContinued(run) && predecessorOf(run) === runIdOf(other);
 }
