@@ -130,8 +130,7 @@ export async function isThere(path: string): Promise<boolean> {
 }
 
 export async function isFolder(path: string): Promise<boolean> {
-  const found = await unlessMissing(() => stat(path));
-  return found?.isDirectory() ?? false;
+  return (await unlessMissing(() => stat(path)))?.isDirectory() ?? false;
 }
 
 /** False if the file exists. It isn't synced, because only running processes need it. */
@@ -195,21 +194,19 @@ export async function unlessMissing<T>(
 export async function writeProblem(folder: string, platform = process.platform): Promise<string | undefined> {
   try {
     await makePrivateFolder(folder);
-    if (platform === 'win32')
-      await writeAndRemove(join(folder, `.writable-${randomBytes(6).toString('hex')}.tmp`));
-    else await access(join(folder, '.'), constants.W_OK);
+    if (platform !== 'win32') await access(join(folder, '.'), constants.W_OK);
+    else {
+      // On Windows, access rights don't tell whether a folder can be written.
+      const path = join(folder, `.writable-${randomBytes(6).toString('hex')}.tmp`);
+      await (await open(path, 'wx', 0o600)).close();
+      await rm(path, { force: true });
+    }
     return undefined;
   } catch (error) {
     const problem = fileError(error);
     if (problem?.kind !== 'storage') throw error;
     return problem.data.detail;
   }
-}
-
-/** On Windows, access rights don't tell whether a folder can be written. */
-async function writeAndRemove(path: string): Promise<void> {
-  await (await open(path, 'wx', 0o600)).close();
-  await rm(path, { force: true });
 }
 
 const staleMs = 60_000;
@@ -273,17 +270,15 @@ export function isNoFile(error: unknown): boolean {
   return codes.includes(systemCode(error) ?? '');
 }
 
-interface ReadLimits {
-  readonly maxBytes: number;
-  readonly followLink: boolean;
-}
-
 /**
  * Reads a small file that may be hostile. Returns undefined if there is no regular file. Throws
  * `sourceUnreadable` if the file is too large or can't be read. Synchronous, because a round trip
  * to another thread takes far longer.
  */
-export function readRegularFile(file: string, { maxBytes, followLink }: ReadLimits): Buffer | undefined {
+export function readRegularFile(
+  file: string,
+  { maxBytes, followLink }: { maxBytes: number; followLink: boolean },
+): Buffer | undefined {
   // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows both flags are undefined,
   // which counts as 0.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW);

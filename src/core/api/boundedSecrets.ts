@@ -8,8 +8,6 @@ export interface HostSecrets extends SecretStore {
   readonly onDidChange: Event<{ readonly key: string }>;
 }
 
-type SecretAction = 'read' | 'save' | 'delete';
-
 /**
  * Limits the time of each call, because a keyring may be locked or broken, or wait for a user.
  * Errors other than an abort become `secretStorage`, with the action as `subject`.
@@ -78,7 +76,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
   }
 
   async #inTime<T>(
-    subject: SecretAction,
+    subject: 'read' | 'save' | 'delete',
     work: PromiseLike<T>,
     { signal, written = [] }: { signal?: AbortSignal | undefined; written?: readonly string[] } = {},
   ): Promise<T> {

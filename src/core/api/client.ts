@@ -64,16 +64,14 @@ const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchem
  * `sendRequest` move the bytes; `failure` turns refusals and broken connections into errors.
  */
 export class AssessmentClient {
-  readonly #options: ClientOptions;
-  readonly #idle: IdleLimits;
+  readonly #options: ClientOptions & { readonly idle: IdleLimits };
   /** No message may contain them. */
   readonly #sentTokens = new Set<string>();
   #passwords: readonly string[] = [];
   readonly #descriptionSchema = toDescriptionSchema(() => this.#secrets);
 
   constructor(options: ClientOptions) {
-    this.#options = options;
-    this.#idle = options.idle ?? defaultIdleLimits;
+    this.#options = { idle: defaultIdleLimits, ...options };
   }
 
   /** A reservation whose reply is lost stays until it expires. */
@@ -157,7 +155,8 @@ export class AssessmentClient {
   }
 
   get #transferOptions() {
-    return { idleMs: this.#idle.transferMs, clock: this.#options.clock, secrets: this.#secrets };
+    const { idle, clock } = this.#options;
+    return { idleMs: idle.transferMs, clock, secrets: this.#secrets };
   }
 
   get #secrets(): readonly string[] {
@@ -170,7 +169,7 @@ export class AssessmentClient {
     body: Body,
     { signal, beforeSend }: CallOptions,
   ): Promise<Reply> {
-    const { baseUrl, organizationId, clock, token: tokens, passwords } = this.#options;
+    const { baseUrl, organizationId, clock, idle, token: tokens, passwords } = this.#options;
     const origin = originOf(baseUrl);
     const isUnsent = true;
     const checked = request.safeParse(body);
@@ -188,7 +187,7 @@ export class AssessmentClient {
           token,
           secrets: this.#secrets,
           signal: policy.isNeverAborted === true ? undefined : signal,
-          idleMs: this.#idle.jsonMs,
+          idleMs: idle.jsonMs,
           clock,
         });
       };

@@ -7,18 +7,12 @@ import { parseHttpDate, parseRetryAfter } from './retry.ts';
 /** `storage` is the server of a presigned URL. */
 type Sender = 'service' | 'storage';
 
-interface FailureOptions {
-  readonly secrets: readonly string[];
-  readonly clock: Clock;
-  readonly body?: string;
-}
-
 /** docs/api.md, section 7, defines the mapping. */
 export async function replyFailure(
   response: http.IncomingMessage,
   url: URL,
   sender: Sender,
-  { secrets, clock, body }: FailureOptions,
+  { secrets, clock, body }: { secrets: readonly string[]; clock: Clock; body?: string },
 ): Promise<AssessmentError> {
   const { headers, statusCode: status = 0 } = response;
   const text = body ?? (await readStart(response));
@@ -79,10 +73,8 @@ function kindOf(status: number, isPage: boolean, sender: Sender): ErrorKind {
   }
 }
 
-const exhausted = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
-
 export function isExhausted(code: string | undefined): boolean {
-  return exhausted.has(code ?? '');
+  return ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'].includes(code ?? '');
 }
 
 /**
