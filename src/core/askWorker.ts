@@ -2,6 +2,7 @@ import { availableMemory } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { AssessmentError, type ErrorData, type ErrorKind, systemCode, workerCrash } from './errors.ts';
+import { untilAborted } from './yieldingWork.ts';
 
 export type WorkerAnswer =
   { readonly value: unknown } | { readonly error: ErrorKind; readonly data: ErrorData };
@@ -41,8 +42,6 @@ export async function askWorker(
     resourceLimits: { maxOldGenerationSizeMb: heapMb() },
   });
   const answered = Promise.withResolvers<unknown>();
-  const abort = (): void => answered.reject(signal?.reason as Error);
-  signal?.addEventListener('abort', abort);
   const timer = setTimeout(() => answered.reject(new AssessmentError('notInTime', { limit: maxMs })), maxMs);
   worker.on('message', (answer: WorkerAnswer) => {
     if ('value' in answer) answered.resolve(answer.value);
@@ -54,10 +53,9 @@ export async function askWorker(
   });
   worker.on('exit', (code) => answered.reject(workerCrash(`exit code ${String(code)}`)));
   try {
-    return await answered.promise;
+    return await untilAborted(answered.promise, signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
     await waitForExit(worker.terminate());
   }
 }

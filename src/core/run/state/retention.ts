@@ -18,10 +18,7 @@ export function resultsKeptUntil(run: Run): number | undefined {
  */
 export function isPastLocalRetention(run: Run, retainLocalDays: number, now: number): boolean {
   if (!isFinal(run) || run.noticeDue) return false;
-  const hasUploads = run.targets.some(
-    ({ upload }) => upload?.state === 'reserved' || upload?.state === 'confirmed',
-  );
-  const days = hasUploads ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
+  const days = leftUploads(run).length > 0 ? Math.max(retainLocalDays, retentionMs / dayMs) : retainLocalDays;
   return now - run.endedAt > days * dayMs;
 }
 
@@ -45,7 +42,11 @@ export function uploadsToRemove(run: Run, deletesSource: boolean, now: number) {
   if (!isFinal(run) || now - run.endedAt > retentionMs) return [];
   const isUnused = runIdOf(run) === undefined && !(run.state === 'cancelled' && run.mayStillRun === true);
   if (!deletesSource && !isUnused) return [];
-  return run.targets.flatMap(({ upload }, target) =>
+  return leftUploads(run);
+}
+
+function leftUploads({ targets }: Run) {
+  return targets.flatMap(({ upload }, target) =>
     upload?.state === 'reserved' || upload?.state === 'confirmed'
       ? [{ target, fileId: upload.fileId, state: upload.state }]
       : [],

@@ -29,13 +29,14 @@ export async function removeFile(
   client: AssessmentClient,
   signal?: AbortSignal,
 ): Promise<'cancelled' | 'deleted'> {
-  const cancel = () => failureOf(client.cancelUpload(fileId, { signal }));
-  const remove = () => failureOf(client.deleteFile(fileId, { signal }));
-  const calls = { cancelled: cancel, deleted: remove };
+  const calls = {
+    cancelled: () => client.cancelUpload(fileId, { signal }),
+    deleted: () => client.deleteFile(fileId, { signal }),
+  };
   const failures: Partial<Record<keyof typeof calls, AssessmentError>> = {};
   const order = ['cancelled', 'deleted'] as const;
   for (const outcome of believed === 'reserved' ? order : order.toReversed()) {
-    const failure = await calls[outcome]();
+    const failure = await failureOf(calls[outcome]());
     if (failure === undefined) return outcome;
     // The service may report these for a file in another state: docs/api.md, section 7, doesn't say
     // which.

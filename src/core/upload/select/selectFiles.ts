@@ -61,7 +61,7 @@ export async function selectFiles(folder: string, options: SelectOptions): Promi
   const tracked = new TrackedFiles(root, top, sources);
   if (repository !== undefined) await tracked.add(repository, top.objectFormat);
   const walk = new Walk(root, top, tracked, sources, options);
-  await walk.run(top);
+  await walk.run();
   await inSlices(walk.nameSubmodules(), signal);
   const { files, excluded, bytes } = walk;
   const byFile = [...unreadRules.values()].sort((one, other) => (one.file < other.file ? -1 : 1));
@@ -95,11 +95,10 @@ class Walk {
   readonly excluded: Excluded[] = [];
   bytes = 0;
   readonly #root: string;
+  readonly #top: TopRules;
   readonly #tracked: TrackedFiles;
   readonly #sources: RuleSources;
   readonly #options: SelectOptions;
-  readonly #ignoreCase: boolean;
-  readonly #composeNames: boolean;
   readonly #chosen: ReadonlySet<string>;
   readonly #aboveChosen: ReadonlySet<string>;
   readonly #reasons = {
@@ -111,7 +110,7 @@ class Walk {
 
   constructor(
     root: string,
-    { ignoreCase, composeNames }: TopRules,
+    top: TopRules,
     tracked: TrackedFiles,
     sources: RuleSources,
     options: SelectOptions,
@@ -120,13 +119,13 @@ class Walk {
     this.#tracked = tracked;
     this.#sources = sources;
     this.#options = options;
-    this.#ignoreCase = ignoreCase;
-    this.#composeNames = composeNames;
+    this.#top = top;
     this.#chosen = new Set(options.include);
     this.#aboveChosen = new Set([...this.#chosen].flatMap(foldersAbove));
   }
 
-  async run({ layers, ignoredBy }: TopRules): Promise<void> {
+  async run(): Promise<void> {
+    const { layers, ignoredBy } = this.#top;
     const trackedOnly = ignoredBy !== undefined && this.#chosen.size === 0;
     if (trackedOnly) this.#exclude('./', this.#byRule('ignored', ignoredBy));
     if (!trackedOnly || (isGitsOwn(ignoredBy) && this.#tracked.hasBelow('')))
@@ -166,7 +165,7 @@ class Walk {
   ): Promise<void> {
     let reason: Reason | undefined;
     try {
-      const entries = listFolder(full, this.#composeNames);
+      const entries = listFolder(full, this.#top.composeNames);
       // A link may have replaced the folder since its parent was listed.
       if (!isRealPath(full)) reason = { kind: 'outsideRoot' };
       else if (mayBeGitFolder(entries) && (await isGitFolder(full))) reason = { kind: 'repositoryData' };
@@ -194,7 +193,7 @@ class Walk {
     // If names differ only in case, Git opens the exact one.
     const named = (wanted: string): FolderEntry | undefined =>
       dotted.find(({ name }) => name === wanted) ??
-      (this.#ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
+      (this.#top.ignoreCase ? dotted.find(({ name }) => name.toLowerCase() === wanted) : undefined);
     let layers = inherited;
     if (path !== '' && named('.git') !== undefined) {
       const nested = await repositoryAt(full, sources.surroundings);
