@@ -50,7 +50,8 @@ function findAssignments(text: string, path: string): Match[] {
       continue;
     // In a reference (`postgres://app:${DB_PASSWORD:-…}@db`), the default is the value.
     const start = match.index + key.length - name.length - 2;
-    const value = referenceAt(text, start) ?? assigned;
+    const isReference = text.startsWith('${', start);
+    const value = isReference ? text.slice(start, text.indexOf('}', start) + 1) : assigned;
     const literal = literalOf(value, text.charAt(match.index + whole.length));
     if (literal === undefined || isPlaceholder(literal) || isExampleToken(literal)) continue;
     const isNamedOnly = isConfig && isConstant && !value.includes('${');
@@ -58,10 +59,6 @@ function findAssignments(text: string, path: string): Match[] {
     found.push({ rule: 'assignment', index: match.index, secret: literal, name });
   }
   return found;
-}
-
-function referenceAt(text: string, start: number): string | undefined {
-  return text.startsWith('${', start) ? text.slice(start, text.indexOf('}', start) + 1) : undefined;
 }
 
 function nameBefore(text: string, end: number): string {
