@@ -223,12 +223,9 @@ export async function sweepTemporary(
   const names = await readdir(folder);
   for (const name of names.filter((each) => /\.(tmp|part)$/.test(each) || unused(each))) {
     const path = join(folder, name);
-    try {
-      if (now - (await stat(path)).mtimeMs > staleMs) await rm(path, { force: true });
-    } catch (error) {
-      // Another window may have renamed or removed the file.
-      if (systemCode(error) !== 'ENOENT') throw error;
-    }
+    // Another window may have renamed or removed the file.
+    const found = await unlessMissing(() => stat(path));
+    if (found !== undefined && now - found.mtimeMs > staleMs) await rm(path, { force: true });
   }
 }
 
