@@ -78,7 +78,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const loadForRuns = (): Promise<void> => loadIf(() => hasRuns(context));
   context.subscriptions.push(
     await watchForRuns(context, () => void loadForRuns()),
-    // Some file systems report no changes of folders.
+    // Some file systems don't report changes to folders.
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) void loadForRuns();
     }),

@@ -83,7 +83,7 @@ function withShortError(response: JSONRPCErrorResponse): JSONRPCErrorResponse {
   return { ...response, error: { ...error, message: visibleToAgents(clip(error.message, 200)) } };
 }
 
-/** Only language model tools, whose names all extensions share, need the prefix. */
+/** Only language model tools need the prefix: their names must be unique across extensions. */
 function toMcp(text: string): string {
   return text.replaceAll('whitebox_', '');
 }

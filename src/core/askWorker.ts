@@ -23,10 +23,10 @@ export interface AskOptions {
   readonly limitError?: ErrorKind;
 }
 
-/** A cancellation should take at most 500 ms, with all its cleanup. */
+/** Half of the 500 ms that a cancellation may take with all its cleanup. */
 const maxExitMs = 250;
 
-/** Waits only for a time, because a thread whose read never returns never ends. */
+/** Waits for a limited time, because a thread whose read never returns never ends. */
 export async function waitForExit(exit: Promise<unknown>): Promise<void> {
   await Promise.race([exit, sleep(maxExitMs, undefined, { ref: false })]);
 }

@@ -76,7 +76,7 @@ export interface ErrorData {
   readonly subject?: string | undefined;
   readonly origin?: string | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** The service's ID for the request, which its provider can look up. */
+  /** The ID by which the service's provider can look up the request. */
   readonly requestId?: string | undefined;
   /** The reply was a web page, which a proxy may have sent. */
   readonly isPage?: boolean | undefined;

@@ -114,14 +114,14 @@ export async function moveFile(
 
 /**
  * Identifies a file's version. Includes the inode, because a file may be replaced within one tick
- * of the file system's clock. Undefined without a file.
+ * of the file system's clock. Undefined if there is no file.
  */
 export async function fileStampOf(path: string): Promise<string | undefined> {
   const found = await unlessMissing(() => stat(path, { bigint: true }));
   return found && toFileStamp(found);
 }
 
-/** False also if the system refuses access. */
+/** Also returns false if the system refuses access. */
 export async function isThere(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -133,7 +133,10 @@ export async function isFolder(path: string): Promise<boolean> {
   return (await unlessMissing(() => stat(path)))?.isDirectory() ?? false;
 }
 
-/** False if the file exists. It isn't synced, because only running processes need it. */
+/**
+ * Returns false if the file already exists. A new file isn't synced, because only running processes
+ * need it.
+ */
 export async function createExclusive(path: string, content: string): Promise<boolean> {
   let file: FileHandle;
   try {
@@ -145,7 +148,7 @@ export async function createExclusive(path: string, content: string): Promise<bo
   try {
     await file.writeFile(content);
   } catch (error) {
-    // An empty file would look like that of a living process.
+    // An empty file would look like a living process's file.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -188,15 +191,15 @@ export async function unlessMissing<T>(
 }
 
 /**
- * Returns the system's code if a folder can't be made or written. Throws for a full disk, which may
- * have room later.
+ * Returns the system's code if a folder can't be made or written to. Throws for a full disk, which
+ * may have room later.
  */
 export async function writeProblem(folder: string, platform = process.platform): Promise<string | undefined> {
   try {
     await makePrivateFolder(folder);
     if (platform !== 'win32') await access(join(folder, '.'), constants.W_OK);
     else {
-      // On Windows, access rights don't tell whether a folder can be written.
+      // On Windows, access rights don't tell whether a folder can be written to.
       const path = join(folder, `.writable-${randomBytes(6).toString('hex')}.tmp`);
       await (await open(path, 'wx', 0o600)).close();
       await rm(path, { force: true });
@@ -235,7 +238,7 @@ export async function quarantine(path: string, now: number): Promise<string> {
   return aside;
 }
 
-/** The file systems of some shares and containers refuse to sync. */
+/** Ignores a refusal, because the file systems of some shares and containers can't sync. */
 export async function flush(file: FileHandle): Promise<void> {
   try {
     await file.sync();
@@ -269,8 +272,8 @@ export function isNoFile(error: unknown): boolean {
 
 /**
  * Reads a small file that may be hostile. Returns undefined if there is no regular file. Throws
- * `sourceUnreadable` if the file is too large or can't be read. Synchronous, because a round trip
- * to another thread takes far longer.
+ * `sourceUnreadable` if the file is too large or can't be read. Runs synchronously, because a round
+ * trip to another thread takes far longer.
  */
 export function readRegularFile(
   file: string,

@@ -1,6 +1,6 @@
 import { AssessmentError } from './errors.ts';
 
-/** If memory runs out, `JSON.parse` ends the process, not only its thread. */
+/** Limits memory use: if memory runs out, `JSON.parse` ends the process, not only its thread. */
 const maxValues = 3_000_000;
 
 const [quote, comma, backslash, openArray, openObject] = [34, 44, 92, 91, 123];
@@ -82,7 +82,7 @@ export class Fields extends Map<string, unknown> {
   used: KeyPath[] | undefined = undefined;
 }
 
-/** Of keys with the same `normalKey`, the first counts. */
+/** The first of several keys with the same `normalKey` counts. */
 export function fieldsOf(value: unknown): Fields {
   const fields = new Fields();
   if (!isObject(value)) return fields;
@@ -93,7 +93,7 @@ export function fieldsOf(value: unknown): Fields {
   return fields;
 }
 
-/** Only own properties count. Of keys with the same `normalKey`, the first counts. */
+/** Only own properties count, and only the first of several keys with the same `normalKey`. */
 export function valueAt(value: unknown, path: KeyPath): unknown {
   let current = value;
   for (const key of path) {

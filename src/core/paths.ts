@@ -16,7 +16,7 @@ import { systemCode } from './errors.ts';
 
 /**
  * Returns a key by which absolute paths are compared. Windows and most disks of macOS ignore letter
- * case, and macOS also how letters are composed. The key must not be used as a path.
+ * case. macOS also ignores how letters are composed. The key must not be used as a path.
  */
 export function pathKey(path: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return path.replaceAll('/', '\\').toLowerCase();
@@ -29,7 +29,7 @@ export function isSamePath(one: string | undefined, other: string | undefined): 
   return one === other || (one !== undefined && other !== undefined && pathKey(one) === pathKey(other));
 }
 
-/** The keys are folders, because asking the disk for each of 10,000 files would take long. */
+/** The keys are folders, because asking the disk about each of 10,000 files would be slow. */
 const knownFolders = new Map<string, boolean>();
 
 /** True if the disk of a path ignores letter case. The path doesn't have to exist. */
@@ -121,7 +121,7 @@ function withCapitalDrive(path: string): string {
   return path.replace(/^[a-z]:\\/, (drive) => drive.toUpperCase());
 }
 
-/** Refuses absolute paths and `..`, also in the forms of Windows: they lead out of a folder. */
+/** Refuses absolute paths and `..`, including their Windows forms: they lead out of a folder. */
 export function isUsableName(path: string): boolean {
   return (
     path.isWellFormed() &&
@@ -135,8 +135,9 @@ export function isUsableName(path: string): boolean {
 
 /**
  * Returns how an open file differs from the file at `full`, which must be below `root` without
- * links: Node has no `openat`. If the system knows the path of the open file, that path decides. A
- * check by name could miss a folder that was a link only for a moment.
+ * links. Node has no `openat`, so the check follows the opening. If the system knows the path of
+ * the open file, that path decides. A check by name could miss a folder that was a link only for a
+ * moment.
  */
 export function misplaced(
   fd: number,
@@ -157,7 +158,7 @@ export function misplaced(
 
 /** False if a part of an absolute path to a folder is a link. */
 export function isRealPath(folder: string): boolean {
-  // `realpath` is slow for a deep path.
+  // `realpath` is slow for a deep path, so `/proc` is tried first on Linux.
   const fd = process.platform === 'linux' ? openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY) : -1;
   try {
     return ((fd < 0 ? undefined : openPath(fd)) ?? realPathSync(folder)) === folder;

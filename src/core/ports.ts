@@ -37,7 +37,10 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** Returns the ms since the call. The clock that has advanced more counts: a machine may sleep. */
+/**
+ * The result returns the milliseconds since this call. The clock that has advanced more counts,
+ * because the monotonic clock may stop while the machine sleeps.
+ */
 export function stopwatch(clock: Clock): () => number {
   const [wall, monotonic] = [clock.now(), clock.monotonic()];
   return () => Math.max(clock.now() - wall, clock.monotonic() - monotonic);

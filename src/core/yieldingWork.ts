@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { AssessmentError } from './errors.ts';
 import { type Clock, Emitter, type Event, type Logger, systemClock } from './ports.ts';
 
-/** All extensions share the extension host's thread. */
+/** All extensions share the extension host's thread, so a slice must be short. */
 const sliceMs = 8;
 
 export async function inParallel<T>(
@@ -36,7 +36,7 @@ export function inBackground(work: PromiseLike<unknown>, log: Logger): void {
   );
 }
 
-/** Works at the first call. Later calls share the result, or work again after a failure. */
+/** Does the work at the first call. Later calls share the result, or try again after a failure. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => {
@@ -124,10 +124,10 @@ interface CalledFolder {
 }
 
 /**
- * Limits the calls to folders, such as those of the workspace. Asynchronous file access and name
- * lookups of the extension host, other extensions' included, run on four threads. A call to a share
- * that doesn't respond occupies a thread until it returns. So calls are counted until they return,
- * even if nobody waits for them. They leave one thread for other work.
+ * Limits the calls to folders, such as workspace folders. The extension host has four threads for
+ * the asynchronous file access and name lookups of all extensions. A call to a share that doesn't
+ * respond occupies a thread until it returns. So calls are counted until they return, even if
+ * nobody waits for them. At most three run at a time, so that one thread is left for other work.
  */
 export class FolderCalls {
   readonly #answered: Emitter<string>;

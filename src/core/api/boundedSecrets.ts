@@ -22,7 +22,7 @@ export class BoundedSecrets implements HostSecrets, Disposable {
    */
   readonly #pending = new Map<string, Promise<string | undefined>>();
   #isFailing = false;
-  /** Fires when a secret has changed, or a read that timed out or was aborted has its value. */
+  /** Fires when a secret changes, or when a read returns after it timed out or was aborted. */
   readonly onDidChange: Event<{ readonly key: string }>;
 
   constructor(secrets: HostSecrets, deps: { clock: Clock; log: Logger }) {

@@ -29,7 +29,7 @@ const dispatching: RetryPolicy = {
 };
 
 interface ClientOptions {
-  /** `toBaseUrl` has normalized it. */
+  /** A URL that `toBaseUrl` has returned. */
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: TokenSource;
@@ -65,7 +65,7 @@ const getArtifactUrl = { request: artifactRequestSchema, reply: downloadUrlSchem
  */
 export class AssessmentClient {
   readonly #options: ClientOptions & { readonly idle: IdleLimits };
-  /** No message may contain them. */
+  /** No message may contain these tokens. */
   readonly #sentTokens = new Set<string>();
   #passwords: readonly string[] = [];
   readonly #descriptionSchema = toDescriptionSchema(() => this.#secrets);

@@ -27,7 +27,7 @@ export function readTokenKey(key: string): { origin: string; organizationId: str
   return { origin, organizationId: encoded === undefined ? plain : decodeURIComponent(encoded) };
 }
 
-/** These texts are no tokens, but may contain one, so they are never shown. */
+/** These texts aren't tokens, but may contain one, so they are never shown. */
 const faults = [
   ['nothing', /^$/],
   ['json', /^[[{]/],

@@ -78,8 +78,8 @@ export function isExhausted(code: string | undefined): boolean {
 }
 
 /**
- * Matches Node's codes of TLS and certificate checks. Most have an underscore, but so have codes of
- * the resolver (`EAI_`) and of Node itself (`ERR_`).
+ * Matches Node's codes for TLS and certificate failures. Most have an underscore, but so do codes
+ * of the resolver (`EAI_`) and of Node itself (`ERR_`).
  */
 const ofTls = /^(?:EPROTO$|UNSPECIFIED$|(?!EAI_|ERR_(?!TLS|SSL))[A-Z]+_)/;
 

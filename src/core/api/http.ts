@@ -214,7 +214,7 @@ export interface HashedFile {
 /** Larger chunks are no faster; smaller ones take more processor time. */
 const chunkBytes = 512 << 10;
 
-/** Throws `lengthChanged` if the content differs from the hashed one. Returns the file's stamp. */
+/** Throws `lengthChanged` if the content doesn't match the hash. Returns the file's stamp. */
 async function checkHashed(
   source: FileHandle,
   { bytes, sha256, fileStamp }: HashedFile,

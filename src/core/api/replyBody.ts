@@ -58,8 +58,8 @@ const markdownHeading = /^ {0,3}#{1,6} +\S/m;
 
 /**
  * True if the body begins as an HTML document, or its type is HTML. The type alone doesn't count
- * for an empty body (Google's storage responds so to an upload), JSON, or Markdown with a heading.
- * Storage may serve a report that begins with `<p align="center">` as HTML.
+ * for an empty body (Google's storage responds to an upload with one), JSON, or Markdown with a
+ * heading. Storage may serve a report that begins with `<p align="center">` as HTML.
  */
 export function isPage(body: string, contentType = ''): boolean {
   if (beginsAsPage(body)) return true;

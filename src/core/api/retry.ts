@@ -10,7 +10,7 @@ export interface RetryPolicy {
 
 export const idempotent: RetryPolicy = { attempts: 4, mayRetry: isTransient };
 
-/** A duplicate of the call only reserves storage. */
+/** A retry may duplicate the call, but a duplicate only reserves more storage. */
 export const reserving: RetryPolicy = { attempts: 3, mayRetry: isTransient };
 
 export const noRetry: RetryPolicy = { attempts: 1, mayRetry: () => false };

@@ -21,9 +21,9 @@ interface OutgoingRequest {
   readonly expectsContinue?: boolean;
   readonly signal: AbortSignal | undefined;
   /**
-   * The longest time without a byte in either direction. Then the request fails with `timeout`, or
-   * with `unsent` before the connection is ready. Without `totalMs`, a response that isn't a
-   * download must also end within this time of its head.
+   * The longest time without a byte in either direction. After a longer silence, the request fails
+   * with `timeout`, or with `unsent` before the connection is ready. Without `totalMs`, a response
+   * that isn't a download must also end within this time of its head.
    */
   readonly idleMs: number;
   /** Replaces `idleMs` between the end of a written body and the head of the response. */

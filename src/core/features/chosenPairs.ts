@@ -8,7 +8,7 @@ import { type Feature, readFeatures } from './features.ts';
 import { type ApplicationInput, prioritySchema } from '../workflows/blackboxInput.ts';
 import { type Perspective, perspectives } from '../workflows/perspectives.ts';
 
-/** The service limits one request (docs/api.md, section 8). */
+/** The service's limit for one request (docs/api.md, section 8). */
 export const maxPairs = 10_000;
 
 /** Null leaves the order to the service. */
@@ -143,7 +143,8 @@ export async function pairsToContinue(
   workerFile: string | URL,
 ): Promise<Pairs | 'all' | 'unknown'> {
   const choice = await readChoice(folder);
-  // The run's own pairs were valid when it started, and its features may not be on this machine.
+  // The run's own pairs were valid when it started. Its features, which this machine may lack,
+  // aren't needed.
   if (choice === undefined && run.workflow !== 'blackbox-crawl') return askedPairs(run);
   const { features } = await readFeatures(run, folder, workerFile);
   return toPairs(choice ?? everyPair(features), features) ?? 'all';

@@ -58,7 +58,7 @@ type ToObject = typeof z.strictObject;
 /** Members that a later version added to a journal survive a rewrite. */
 export const looseObject: ToObject = z.looseObject;
 
-/** Only the `login` of a request has a password (docs/api.md, section 2.6). */
+/** The `login` schema has a password only in a request (docs/api.md, section 8). */
 function toAuthenticationSchema<Login extends z.ZodMiniType>(toObject: ToObject, login: Login) {
   return toObject({
     credentials: z.optional(

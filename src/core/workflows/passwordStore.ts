@@ -38,7 +38,7 @@ const indexEntrySchema = z.object({
     crawlInstructions: textsSchema,
     preferences: textsSchema,
   }),
-  /** The latest approval of each workflow and target file. The newest approval comes first. */
+  /** The latest approval for each workflow and target file. The newest approval comes first. */
   uses: z.array(
     z.object({
       workflow: z.string(),

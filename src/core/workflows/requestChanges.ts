@@ -62,7 +62,7 @@ export function changesBetween<Part extends SentPart>(
     .filter(({ added, removed }) => added.length + removed.length > 0);
 }
 
-/** Limits of changes to one part in a dialog. The length is in characters. */
+/** Limits for one part's changes in a dialog. The length is in characters. */
 export const maxPartLines = 10;
 export const maxPartLength = 1000;
 

@@ -90,8 +90,8 @@ export interface TargetProblem {
 }
 
 /**
- * Members at all their bounds (docs/api.md, section 8) take less than 3 MB, unless characters are
- * escaped.
+ * A file with every member at its bound (docs/api.md, section 8) takes less than 3 MB, unless
+ * characters are escaped.
  */
 const maxBytes = 8_000_000;
 /**
@@ -145,7 +145,10 @@ function toTree(text: string): {
   return { root, error, end };
 }
 
-/** Finds the end, or where a limit is exceeded: then `closing` has the missing brackets. */
+/**
+ * Returns the end of the text, or the point where a limit is exceeded. In the latter case,
+ * `closing` has the missing brackets.
+ */
 function endOfReading(text: string): { readonly end: number; readonly closing: string } {
   const closing: string[] = [];
   let [outside, isInString] = [0, false];
@@ -163,7 +166,7 @@ function endOfReading(text: string): { readonly end: number; readonly closing: s
   return { end: text.length, closing: '' };
 }
 
-/** It depends on the parser which of two members with one name counts. */
+/** Which of two members with the same name counts depends on the parser. */
 function repeatedMembers(node: Node): TargetProblem[] {
   const names = new Set<unknown>();
   return (node.children ?? []).flatMap((child) => {
@@ -235,8 +238,8 @@ function isMovable(node: Node | undefined): boolean {
 }
 
 /**
- * The keys of `passwords` are indexes of logins. A text with an error, or that `endOfReading` cuts,
- * isn't changed.
+ * The keys of `passwords` are indexes of logins. A text isn't changed if it has an error or
+ * `endOfReading` cuts it.
  */
 export function takePasswords(text: string): {
   readonly text: string;

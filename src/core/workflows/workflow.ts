@@ -43,7 +43,7 @@ export interface Workflow {
   readonly continuations: (end: RunEnd) => ReadonlyMap<Continuation, true | NoContinuation>;
 }
 
-/** The abort code for the scan credit limit (docs/api.md, section 2.5). */
+/** The one known abort code (docs/api.md, section 2.5). */
 export const creditLimitReached = 'credit_limit_reached';
 
 /** The body of a blackbox request (docs/api.md, section 2.6). */
