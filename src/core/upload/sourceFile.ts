@@ -52,8 +52,8 @@ function openSource(root: string, path: string): SourceFile | Omission {
   const full = join(root, path);
   let fd: number;
   try {
-    // On Windows the last two flags are undefined, which counts as 0. There the check below finds
-    // links, and no FIFO blocks.
+    // On Windows, the last two flags are undefined, which counts as 0. The check below finds links
+    // there, and no FIFO blocks.
     fd = openSync(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = systemCode(error) ?? 'EIO';
@@ -74,7 +74,7 @@ function openSource(root: string, path: string): SourceFile | Omission {
 }
 
 const lfsStart = 'version https://git-lfs.github.com/spec/v1\n';
-/** The size in bytes of a pointer without extensions. Pointers with extensions are very rare. */
+/** The size in bytes of a pointer. Extensions can make a pointer larger, but are very rare. */
 const lfsBytes = { min: 120, max: 200 };
 
 /** `bytes` is the file's size. Throws the system's errors. */

@@ -30,7 +30,7 @@ export interface PackedPaths {
   readonly lengths: Int32Array<ArrayBuffer>;
 }
 
-/** Sending each path by itself would make a lasting flat copy of it. */
+/** Sending each path by itself would leave a flattened copy of it in memory. */
 export function toPackedPaths(files: readonly FileToPack[]): PackedPaths {
   return {
     paths: files.map(({ path }) => path).join(''),
@@ -194,7 +194,7 @@ class Packer {
 
 /** Frees memory at once, because the garbage collector hardly counts memory outside its heap. */
 export function freeMemory({ buffer, byteLength }: Uint8Array): void {
-  // A part shares its buffer with others.
+  // A view of only a part is kept, because other views may share its buffer.
   if (buffer instanceof ArrayBuffer && byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0);
 }
 

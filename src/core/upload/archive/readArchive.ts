@@ -38,7 +38,7 @@ async function* readZip(
   wanted: ReadonlySet<string>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ArchivedFile> {
-  // The library would change `\` in names, and refuse a name that begins like `C:`.
+  // By default, the library changes `\` in names, and refuses names that begin with a drive (`C:`).
   const zip = await openPromise(file, { autoClose: false, decodeStrings: false });
   try {
     for await (const entry of zip.eachEntry()) {

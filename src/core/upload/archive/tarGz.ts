@@ -2,18 +2,18 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { type FileToPack, freeMemory, type Segment, type SegmentBuilder, windowBytes } from './packing.ts';
 
 /**
- * All entries have the same time, so that equal content gives equal bytes: 1980-01-01, the earliest
- * in a zip.
+ * 1980-01-01, the earliest date that a zip can store. All entries have the same time, so that equal
+ * content gives equal bytes.
  */
 const fixedTime = 315_532_800;
 const block = 512;
 const maxOctalSize = 8 ** 11 - 1;
 /**
- * At this level Node's zlib packs source code about as small as `pigz` at its default, 6. Level 6
- * takes 1.5 times as long.
+ * At this level, Node's zlib compresses source code about as well as `pigz` at its default level,
+ * 6. In Node, level 6 takes 1.5 times as long.
  */
 const tarLevel = 5;
-/** A usual task fits into one chunk. */
+/** A typical task fits into one chunk. */
 const outputBytes = 128 << 10;
 
 export class TarBuilder implements SegmentBuilder {

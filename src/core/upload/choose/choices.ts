@@ -66,7 +66,7 @@ export function withExcluded(choices: PathChoices, paths: readonly string[]): Pa
 
 /**
  * Undoes an exclusion: restores the choices `before` it for these paths and below. Paths that were
- * excluded since stay excluded.
+ * excluded later stay excluded.
  */
 export function withoutExcluded(
   current: PathChoices,
@@ -86,7 +86,10 @@ function isBelow(path: string, prefix: string): boolean {
   return path !== prefix && path.startsWith(prefix);
 }
 
-/** True also for a path below a folder of the list (which ends in `/`). */
+/**
+ * The returned function accepts the listed paths and all paths below a listed folder, whose path
+ * ends in `/`.
+ */
 function among(paths: readonly string[]): (path: string) => boolean {
   return (path) => paths.some((each) => path === each || (each.endsWith('/') && path.startsWith(each)));
 }

@@ -3,12 +3,12 @@ import { checkFiles, applyChoices, type PreparationSteps, type PreparedFolder, s
 
 interface PreviewDeps<F> {
   readonly steps: PreparationSteps<F>;
-  /** `isNew` is true for a new selection, and false for a change of the one that is shown. */
+  /** `isNew` is true for a new selection, and false for a change to the one that is shown. */
   readonly show: (prepared: readonly PreparedFolder<F>[], isNew: boolean) => void;
   readonly inProgress: (work: (progress: StepProgress) => Promise<void>) => PromiseLike<void>;
 }
 
-/** The selected files are shown before the secret check, which may take long. */
+/** The selected files are shown before the secret check, which may take a while. */
 export class PreviewModel<F> {
   readonly #deps: PreviewDeps<F>;
   #shown: readonly PreparedFolder<F>[] = [];

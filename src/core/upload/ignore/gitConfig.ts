@@ -20,8 +20,8 @@ export interface IgnoreSettings {
 }
 
 /**
- * The limit for all files of a configuration together. Each read counts 4 KiB more, so that a cycle
- * of includes ends.
+ * The limit for all files of a configuration together. Each read counts an extra 4 KiB, so that a
+ * cycle of includes ends.
  */
 const maxConfigBytes = 4 << 20;
 
@@ -191,7 +191,7 @@ function unreadable(subject: string, detail: string, more: { limit?: number } = 
 interface GitSetting {
   /** `section.key` or `section.subsection.key`, with section and key in lower case. */
   readonly name: string;
-  /** Undefined without `=`, which means true. */
+  /** Undefined if the key has no `=`. Git reads such a key as true. */
   readonly value: string | undefined;
 }
 

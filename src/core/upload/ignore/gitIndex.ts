@@ -16,7 +16,8 @@ export interface IndexEntries {
   /**
    * Is called in byte order of names, for each file, submodule, and stage of a merge. `name` is
    * relative to the working tree, with a character for each byte. `isSkipped` means that a sparse
-   * checkout doesn't write the file to disk. After a return of false, reading ends with `tooLarge`.
+   * checkout doesn't write the file to disk. If the call returns false, reading ends with
+   * `tooLarge`.
    */
   readonly onFile: (name: string, kind: Record<'isSubmodule' | 'isSkipped', boolean>) => boolean;
   /**

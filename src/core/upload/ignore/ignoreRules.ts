@@ -18,7 +18,7 @@ export interface RuleLine extends IgnoreRule {
   readonly text: string;
 }
 
-/** With more rules, each path would take too long. */
+/** With more rules, matching a path would take too long. */
 export const maxRules = 20_000;
 
 interface PositionedRule {

@@ -15,7 +15,7 @@ export function toGitBytes(text: string | Uint8Array): string {
  */
 export interface NamePattern {
   readonly literal: string | undefined;
-  /** The fixed end of a pattern that has nothing else but a star before it (`.log` for `*.log`). */
+  /** The fixed end of a pattern that has only a star before it (`.log` for `*.log`). */
   readonly ending: string | undefined;
   matches(name: string): boolean;
 }

@@ -23,7 +23,7 @@ export function problemIn(content: Buffer): UnreadRules['problem'] | undefined {
 
 /**
  * Reads a `.whiteboxignore`. Undefined if there is none. Throws `ignoreFileUnreadable` for an
- * unusable file, which must not mean that nothing is excluded.
+ * unusable file, because it must not count as an empty one.
  */
 export function readOwnFile(path: string): Buffer | undefined {
   let content: Buffer | undefined;

@@ -44,7 +44,7 @@ export async function findRepository(
 
 /**
  * Returns the repository whose working tree starts at `folder`, if Git accepts the `.git` there. A
- * Git folder on another host than the folder and the home is accepted unread.
+ * Git folder on a host other than the folder's and the home's is accepted unread.
  */
 export async function repositoryAt(
   folder: string,
@@ -87,7 +87,7 @@ function readGitFile(folder: string): string | undefined {
   return target === undefined ? undefined : resolve(folder, target);
 }
 
-/** Undefined also if the drive or share doesn't respond, for which Windows reports `UNKNOWN`. */
+/** Returns undefined if the drive or share doesn't respond. Windows then reports `UNKNOWN`. */
 export function ifReachable<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -97,7 +97,7 @@ export function ifReachable<T>(read: () => T): T | undefined {
   }
 }
 
-/** Follows links. Undefined without a file. Throws `sourceUnreadable`. */
+/** Follows links. Undefined if there is no regular file. Throws `sourceUnreadable`. */
 export function readText(path: string): string | undefined {
   return readRegularFile(path, { maxBytes: maxConfigBytes, followLink: true })?.toString('utf8');
 }
@@ -147,6 +147,6 @@ export function gitHome(
     return share !== '' && isFolder(share) ? share : profile;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
-    return profile; // The share doesn't respond.
+    return profile; // The folder is missing or doesn't respond.
   }
 }

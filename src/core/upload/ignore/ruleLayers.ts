@@ -110,7 +110,7 @@ export function withOwnFiles(
   });
 }
 
-/** Unlike for a `.gitignore`, Git follows links for `info/exclude` and the user's excludes file. */
+/** Git follows links for `info/exclude` and the user's excludes file, but not for `.gitignore`. */
 function addGitFile(
   rules: IgnoreRules,
   path: string,

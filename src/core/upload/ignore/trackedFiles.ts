@@ -12,7 +12,7 @@ export interface UnreadIndex {
   readonly problem: IndexProblem;
 }
 
-/** Most names are ASCII and need no conversion, which would take long for very many names. */
+/** Most names are ASCII. They aren't converted, because that would be slow for very many names. */
 function fromLatin(name: string): string {
   return /[\x80-\xff]/.test(name) ? toGitBytes(Buffer.from(name, 'latin1')) : name;
 }

@@ -13,7 +13,7 @@ const reference = new RegExp(
   [
     String.raw`\$.*|%\w+%|__\w+__|@@\w+@@|\[.*\]|\(\(.*\)\)`,
     String.raw`@?[A-Za-z][\w.-]*\([^]*\)`,
-    // The first forms are of Spring, Maven, SOPS, dotenvx, and Vault. The last form is a sealed
+    // The first forms come from Spring, Maven, SOPS, dotenvx, and Vault. The last form is a sealed
     // secret, whose key has 4,096 bits.
     String.raw`\{[^{}]*\}.*|ENC\[.*|encrypted:.*|vault:v\d+:.*|Ag[A-D][\w+/]{200}.*`,
     '(?:arn|vault|ref|env|file|secrets?|ssm|kms|keychain|op|workspace|catalog|npm|link|mailto):.*',
@@ -37,7 +37,7 @@ const withDefault = /^\$\{[\w.]{1,100}(?::[-=]?|[-=])([^${}?+=-][^${}]*)\}$/;
 
 /**
  * Returns the text of a value without quotes, or the default of a reference. Undefined for an
- * expression. `next` is the character after an unquoted value: a bracket makes it a call.
+ * expression. `next` is the character after an unquoted value: a bracket makes the value a call.
  */
 export function literalOf(value: string, next: string): string | undefined {
   const isQuoted = /^["']/.test(value);

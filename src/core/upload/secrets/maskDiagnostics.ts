@@ -1,6 +1,6 @@
 import { maskSecrets } from './checkSecrets.ts';
 
-/** Names that a text for other people must not have. Paths are absolute. */
+/** Names that a text for other people must not contain. Paths are absolute. */
 export interface PrivateNames {
   readonly home: string;
   readonly folders: readonly { readonly path: string; readonly shown: string }[];
@@ -22,7 +22,10 @@ export async function maskDiagnostics(
   return masked.map((lines) => lines.map((line) => unescaped(line).replace(anyPattern, maskNames)));
 }
 
-/** Keeps escapes such as `%0A`, which would break the line. Names are compared in composed form. */
+/**
+ * Keeps escapes such as `%0A`, whose characters would break the line. Names are compared in
+ * composed form.
+ */
 function unescaped(line: string): string {
   return line
     .replace(/(?:%[2-9a-f][0-9a-f])+/gi, (code) => Buffer.from(code.replaceAll('%', ''), 'hex').toString())
@@ -57,8 +60,8 @@ function patternsOf({ home, folders, accounts }: PrivateNames): readonly Pattern
 }
 
 /**
- * The first pattern matches other homes, also those of other systems on this machine, and short
- * names (`C:\Users\JANEDO~1`). The second matches secrets that only their scheme shows.
+ * The first pattern matches other homes, including those of other systems on this machine, and
+ * short names (`C:\Users\JANEDO~1`). The second matches secrets that only their scheme reveals.
  */
 const generalPatterns: readonly PatternAndShown[] = [
   [

@@ -34,7 +34,7 @@ export function isExample(text: string): boolean {
  */
 export function isPattern(text: string): boolean {
   return (
-    // Base64 of zeros is a part of some tokens.
+    // Runs of `A` don't count here, because some tokens contain zeros in Base64.
     /([^A/])\1{7}|(?!AA)([A-Za-z0-9]{2,3})\2{5}/.test(text) ||
     exampleText.test(text) ||
     text.split(/[^A-Za-z0-9*#]+/).every(isRepeated) ||
@@ -54,7 +54,6 @@ function isWords(value: string): boolean {
 }
 
 /**
- * Some texts can be split into words in two ways, such as `keysa`, so the limit bounds
- * backtracking.
+ * Some texts, such as `keysa`, can be split into words in two ways. The limit bounds backtracking.
  */
 const maxWordLength = 64;

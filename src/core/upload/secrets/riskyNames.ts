@@ -6,8 +6,8 @@ const template = '(?:example|sample|template|dist|defaults?|schema)';
 
 /**
  * Names of files that usually contain secrets: a pattern for the screen, and a pattern for a path
- * in lower case after a `/`. Templates (.env.example), which are public, and .npmrc, which mostly
- * sets a registry, are absent: only their content is checked.
+ * in lower case with a leading `/`. Templates (.env.example), which are public, and .npmrc, which
+ * mostly sets a registry, are absent: only their content is checked.
  * @internal Tests have an example of each.
  */
 export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] = [
@@ -18,7 +18,7 @@ export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] =
     return [pattern, new RegExp(`${path.replace('*', '')}${pattern.endsWith('/') ? '[^/]' : '$'}`)] as const;
   }),
   ['*.kdbx', /\.kdbx?$/],
-  // A key has no extension, or that of a copy. `id_map.json` and `id_generator.py` are no keys.
+  // A key has no extension, or a copy's (`.bak`). `id_map.json` and `id_generator.py` aren't keys.
   ['id_*', /\/id_(?:[^./]+|(?:rsa|dsa|ecdsa|ed25519)[^./]*\.(?:bak|old|orig|backup|key|txt|\d+))$/],
   ['.netrc', /\/[._]netrc$/],
   ['.pgpass', /\/\.?pgpass(?:\.conf)?$/],

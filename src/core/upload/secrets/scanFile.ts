@@ -28,13 +28,14 @@ export interface ScannedFile {
   readonly suspicions: readonly Suspicion[];
   readonly sha256: string;
   /**
-   * Identifies the scanned version. Absent if a change right after it could have the same stamp.
+   * Identifies the scanned version. Absent if the file could change right after the scan without
+   * changing the stamp.
    */
   readonly fileStamp?: string;
 }
 
 /**
- * A file may change again within the same tick of the file system’s clock, which is up to two
+ * A file may change again within one tick of the file system's clock. A tick lasts up to two
  * seconds.
  */
 const stableMs = 3_000;
@@ -95,7 +96,7 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
       matches++;
       const { rule, line } = match;
       const masked = maskMatch(match);
-      // A long secret has one key in its line, even if several rules, or both forms, match it.
+      // A long secret has one key on its line, even if several rules, or both forms, match it.
       const key = `${line}:${match.secret.length < 20 ? masked : maskToken(match.secret)}`;
       const isNew = !seen.has(key);
       seen.add(key);

@@ -23,8 +23,8 @@ interface TokenRule {
   readonly remainder?: RegExp;
 }
 
-// These tokens have a form beyond a prefix and a character set, so `tokenTable` can't describe
-// them. The patterns have no `\b`, which would miss a token beside a letter or `_`.
+// These tokens have more structure than a prefix and a character set, so `tokenTable` can't
+// describe them. The patterns have no `\b`, which would miss a token next to a letter or `_`.
 const patterns: Readonly<Record<string, RegExp>> = {
   'aws-access-key-id': /(?<![A-Za-z0-9+/]{12})(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   'aws-secret-access-key':
@@ -60,7 +60,7 @@ const patterns: Readonly<Record<string, RegExp>> = {
 const tokenRules: readonly TokenRule[] = [
   ...Object.entries(patterns).map(([rule, pattern]) => ({ rule, pattern })),
   {
-    // Encrypted, PGP, and Ed25519 keys count, too, and keys quoted line by line in source code.
+    // Encrypted, PGP, and Ed25519 keys count, too, as do keys quoted line by line in source code.
     rule: 'private-key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,16} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g,
     accept: (_key, text, end) => isKeyBody(text.slice(end, end + 600)),
@@ -111,7 +111,7 @@ const tokenRules: readonly TokenRule[] = [
     accept: (secret) => !isSampleLogin(secret),
   },
   {
-    // The digest of a container image (`name@sha256:…`) is no host.
+    // The digest of a container image (`name@sha256:…`) isn't a host.
     rule: 'connection-url',
     pattern:
       /(?<=(?<start>[a-z][a-z0-9+.-]{0,30})):\/\/(?:[^\s:@/'"`<>{}$%]|%[0-9A-F]{2}){0,100}:(?:[^\s@/'"`<>{}$%]|%[0-9A-F]{2}|\$){4,200}@(?!sha\d)[A-Za-z0-9[]/gi,
@@ -120,7 +120,8 @@ const tokenRules: readonly TokenRule[] = [
 ];
 
 /**
- * Expects up to 600 characters after a header. A sample in a manual has dots for most of the key.
+ * Expects up to 600 characters after a header. A sample in a manual has dots in place of most of
+ * the key.
  */
 function isKeyBody(behind: string): boolean {
   const [body = '', end] = behind.split('-----', 2);
@@ -134,7 +135,7 @@ const curlBefore = /\bcurl\b(?:[^\n]|\\\r?\n)*$/;
 /** These are the signatures of the tokens that jwt.io shows. */
 const sampleSignatures =
   /\.(?:SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c|TJVA95OrM7E2cBab30RMHrHDcEfxjoYZgeFONFh7HgQ)$/;
-/** The link of a picture that was pasted into an issue is signed for minutes. */
+/** The token in the link to a picture that was pasted into an issue expires within minutes. */
 const signedPicture = /\.(?:png|jpe?g|gif|webp|svg|mp4|mov)\?[^\s"'<>()]*$/i;
 
 export function findTokens(text: string): Match[] {
@@ -201,7 +202,7 @@ const minTailLength = 20;
 export function maskToken(token: string): string {
   const shown = publicPartOf(token);
   const isLong = token.length - shown.length >= minTailLength && !/\/$|^-/.test(shown);
-  // Padding (`=`) at the end of Base64 tells nothing.
+  // Padding (`=`) at the end of Base64 identifies nothing, so it isn't shown.
   const [tail = ''] = (isLong && /[A-Za-z0-9]{2}$/.exec(token)) || [];
   return `${shown}…${tail}`;
 }

@@ -12,8 +12,8 @@ const sets: Readonly<Record<string, string>> = {
 /**
  * Tokens with a fixed prefix, as their issuers and public scanners document them. The columns are
  * the kind, the characters after the prefix, their number, and the prefixes. A kind of a single
- * word gets “-token”. The characters are one of `sets`, or the inside of a character class. If two
- * lines share a prefix, the first that matches counts.
+ * word gets the suffix `-token`. The characters are one of `sets`, or the inside of a character
+ * class. If two lines share a prefix, the first that matches counts.
  */
 const table = String.raw`
 github \w.- 100-2000 ghs_
@@ -237,7 +237,7 @@ export const tokenTable = table
     const [kind = '', set = '', length = '', ...prefixes] = line.split(' ');
     const [min = 0, max = min] = length.split('-').map(Number);
     const characters = sets[set] ?? set;
-    // A token doesn't end with a full stop, and no other character of its set follows it.
+    // A token doesn't end with a period, and no other character of its set follows it.
     const last = `[${characters.replace('.', '')}]`;
     const form = `[${characters}]{${String(min - 1)},${String(max - 1)}}${last}(?!${last})`;
     const rule = kind.includes('-') ? kind : `${kind}-token`;
@@ -256,7 +256,7 @@ export const tokenPrefixes = [...rowsByPrefix.keys()]
 const anyPrefix = new RegExp(tokenPrefixes, 'g');
 
 /**
- * Tokens may begin anywhere, also right after a letter, but a prefix inside a word doesn't count
+ * Tokens may begin anywhere, even right after a letter, but a prefix inside a word doesn't count
  * (`isInsideWord`). `remainder` follows the prefix.
  */
 export function* tableTokens(text: string) {

@@ -23,9 +23,7 @@ export function reasonByType(path: string, { name, wellFormed, dirent }: FolderE
   return { kind: 'unusableName' };
 }
 
-/**
- * On Windows, an entry that is listed as a link may be a file or a folder, such as a cloud file.
- */
+/** On Windows, a file or a folder may be listed as a link, for example in cloud storage. */
 function withType(dirent: Dirent, folder: string): Pick<FolderEntry, 'name' | 'dirent'> {
   const { name } = dirent;
   const stat = dirent.isSymbolicLink() ? lstatSync(join(folder, name), { throwIfNoEntry: false }) : undefined;

@@ -220,7 +220,7 @@ class Walk {
     return code === 'ENOENT' ? undefined : { kind: 'unreadable', code };
   }
 
-  /** Returns a promise only for a folder: awaiting one for each file takes longer than all else. */
+  /** Returns a promise only for a folder: awaiting one for each file takes longer than the rest. */
   #visit(folder: Folder, entry: FolderEntry): Promise<void> | undefined {
     const { name, key, dirent } = entry;
     const isFolder = dirent.isDirectory();
@@ -230,7 +230,7 @@ class Walk {
       if (name !== '.git' && !folder.trackedOnly) this.#exclude(path, { kind: 'repositoryData' });
       return undefined;
     }
-    // Most users choose nothing, and looking up every path would take long.
+    // Most users choose nothing, and looking up every path would be slow.
     const chosen = this.#chosen.size > 0 && this.#chosen.has(path);
     const own = excludes(folder.layers, key);
     const rule = own === undefined || isGitsOwn(own) ? (folder.ignoredBy ?? own) : own;
@@ -267,7 +267,7 @@ class Walk {
     this.excluded.push({ path, reason });
   }
 
-  /** All paths of a rule share an object, because there may be very many. */
+  /** All paths of a rule share an object, because there may be very many paths. */
   #byRule(kind: 'ignored' | 'ignoredButTracked', rule: IgnoreRule): Reason {
     const reason = this.#reasons[kind].get(rule) ?? { kind, rule };
     this.#reasons[kind].set(rule, reason);
@@ -301,8 +301,8 @@ function isRepositoryData(name: string): boolean {
 }
 
 /**
- * True also below a Git folder. The search stops at the top of `repository`, because the folder of
- * a bare repository may contain a working tree.
+ * True for a Git folder and any folder in it. The search stops at the top of `repository`, because
+ * the folder of a bare repository may contain a working tree.
  */
 async function isInGitFolder(folder: string, repository: Repository | undefined): Promise<boolean> {
   for (let at = folder; at !== repository?.root; at = dirname(at)) {
@@ -316,7 +316,7 @@ function mayBeGitFolder(entries: readonly FolderEntry[]): boolean {
   return ['objects/', 'refs/'].every((name) => entries.some(({ key }) => key === name));
 }
 
-/** True also for a missing folder. */
+/** A missing folder counts as empty. */
 function isEmptyFolder(full: string): boolean {
   try {
     return readdirSync(full).length === 0;

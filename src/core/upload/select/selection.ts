@@ -7,7 +7,7 @@ export interface SelectedFile {
   readonly path: string;
   readonly bytes: number;
   readonly mode: 0o644 | 0o755;
-  /** The file stands for content that Git LFS has elsewhere. */
+  /** The file stands for content that Git LFS stores elsewhere. */
   readonly isLfsPointer?: true;
 }
 
@@ -17,7 +17,7 @@ export function countLfsPointers(files: readonly SelectedFile[]): number {
 
 export type Reason =
   | { readonly kind: 'ignored'; readonly rule: IgnoreRule }
-  /** Git tracks the file, and only rules of Git's own (`isGitsOwn`) exclude it. */
+  /** Git tracks the file, and only Git's own rules (`isGitsOwn`) exclude it. */
   | { readonly kind: 'ignoredButTracked'; readonly rule: IgnoreRule }
   | { readonly kind: 'link' }
   | { readonly kind: 'special' }
