@@ -104,7 +104,7 @@ async function readRunsOfFolder(folder: string, runsFolder: string): Promise<Run
   const { runs, unread } = await readRuns(runsFolder);
   const folders = new Set<string>();
   for (const named of new Set(foldersOfRuns(runs))) {
-    const real = await realPath(named).catch(() => undefined); // the folder may be gone
+    const real = await realPath(named).catch(() => undefined); // The folder may be gone.
     if (real !== undefined && pathInside(folder, real) !== undefined) folders.add(named);
   }
   const runsOfFolder = runs.filter(({ targets }) => targets.some((target) => folders.has(target.folder)));

@@ -17,7 +17,7 @@ import {
 interface QuoteIndex {
   /**
    * Returns the location with its reported lines or, if the snippet is only at other lines, with
-   * the single nearest of those. Lines beyond the end of the text are removed.
+   * the lines of the single nearest match. Lines beyond the end of the text are removed.
    */
   readonly anchor: (location: Location) => Location;
   /**

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 import { compact, maxComparedLength } from './lineText.ts';
 
-/** The time grows with the square of the edits, and a user waits for it. */
+/** The time grows with the square of the number of edits, and a user waits for the result. */
 const maxGapEdits = 100;
 const maxLandmarkEdits = 400;
 

@@ -97,7 +97,7 @@ function follow(range: LineRange, change: LineChange): DriftedRange {
   const [start = -1, end = start] = [left[0], left.at(-1)];
   if (start >= 0) return { startLine: start + 1, endLine: end + 1, drift: 'changed' };
 
-  // If two lines are swapped, the comparison may keep the shorter one.
+  // If two lines are swapped, the comparison may keep the shorter one, so the longest is looked up.
   const longest = block.reduce((best, text) => (text.length > best.length ? text : best), '');
   const movedLine = findMoved([longest], change);
   if (movedLine !== undefined) return { ...movedLine, drift: 'changed' };

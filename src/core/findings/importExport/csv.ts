@@ -44,7 +44,7 @@ function targetOf(shown: DetailedFinding): Target | undefined {
 
 /**
  * Matches where a spreadsheet would read a formula: at the start of a cell or a line, and after a
- * separator of any locale, since it may split even a quoted cell. Full-width signs (Excel in
+ * separator of any locale. A separator may split even a quoted cell. Full-width signs (Excel in
  * Japanese) and signs after an apostrophe count, too.
  */
 const beforeFormula = /^(?='*[\t\r\n])|(?<=(?:^|[,;|\t\r\n])[ "]{0,8})(?='*[=+\-@＝＋－＠])/g;
@@ -56,7 +56,7 @@ const maxCellLength = 32_000;
 export function toCsv({ shown, absent = [] }: DetailedRun): string {
   const names = columns.map(([name]) => name);
   const rows = [...shown, ...absent].map((finding) => columns.map(([, read]) => toCell(read(finding))));
-  // Quotes and line ends are those of RFC 4180.
+  // Quotes and line ends follow RFC 4180.
   const inQuotes = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
   return `\uFEFF${[names, ...rows].map((cells) => `${cells.map(inQuotes).join(',')}\r\n`).join('')}`;
 }

@@ -42,7 +42,7 @@ export async function importRun(
 ): Promise<Run> {
   const { files, run: facts } = imported;
   const [id, now] = [store.newId(), clock.now()];
-  // Imports with this folder name share a path, so that decisions hold and runs can be compared.
+  // Imports with the same folder name share a path, so decisions hold and runs can be compared.
   const missingFolder = (name: string): string =>
     join(dirname(store.folderOf(id)), `.not-here-${encodeURIComponent(name.toWellFormed())}`);
   const artifacts = (['findings.json', 'report.md'] as const).flatMap((file) => {
@@ -74,7 +74,7 @@ export async function importRun(
   try {
     await makePrivateFolder(folder);
     for (const [name, content] of files) await writeFileAtomic(join(folder, name), content);
-    // The journal comes last: a folder without one is no run.
+    // The journal comes last: a folder without one isn't a run.
     await store.create(run);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });

@@ -5,12 +5,12 @@ export interface IssueTracker {
   readonly repository: string;
 }
 
-/** Git takes `git@host:owner/repository` for SSH. */
+/** Git reads `git@host:owner/repository` as an SSH address. */
 const scpForm = /^(?:[\w.-]+@)?([\w.-]{2,}):(?!\/\/)\/?(.+)$/;
 
 /**
- * SSH's configuration may have aliases of hosts, such as `github.com-work`. No top-level domain has
- * a hyphen, except `xn--…`.
+ * The SSH configuration may have host aliases, such as `github.com-work`. No top-level domain has a
+ * hyphen, except `xn--…`.
  */
 const aliasForm = /^(.+\.[a-z]{2,})[-_](?!-)[\w-]+$/;
 

@@ -37,7 +37,7 @@ const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
 const maxLine = 65_536;
 
-/** A bundle names no URL of the service, no organization, and no folder of a machine. */
+/** A bundle doesn't name the service's URL, an organization, or a folder of a machine. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   workflow: z.enum(workflowIds),
@@ -118,8 +118,8 @@ function parse(content: Buffer): ParsedFindings {
 }
 
 /**
- * The keys are positions in the findings file: findings of equal code in two folders may differ
- * only in these.
+ * The keys are positions in the findings file, since findings of equal code in two folders may
+ * differ only in their positions.
  */
 function readDecisions(content: Buffer | undefined): ReadonlyMap<number, TriageEntry> {
   const lines = content?.toString('utf8').split('\n') ?? [];

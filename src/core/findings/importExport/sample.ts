@@ -15,7 +15,8 @@ import { importRun } from './importFile.ts';
 /**
  * The sample is an invented shop with the findings of two invented runs. `examples/sample` has the
  * shop, an earlier version of one file, and the results and decisions in each language. Each
- * version of the shop is written before its run is imported, so that the run keeps its texts.
+ * version of the shop is written before its run is imported, so that the run keeps that version's
+ * texts.
  */
 
 export interface SampleDeps extends LeaseDeps {
@@ -29,7 +30,7 @@ interface SampleSource {
   readonly language: 'english' | 'japanese';
 }
 
-/** `index` is that of a finding of the second run. */
+/** `index` refers to a finding of the second run. */
 type SampleDecision = Pick<TriageDecision, 'state' | 'note'> & {
   readonly index: number;
   readonly days?: number;

@@ -21,8 +21,8 @@ import { readUploadedFiles, readUnchanged, type UploadedFile } from './uploadedF
 /**
  * Finds the current locations of findings. In a file that has the uploaded bytes and no unsaved
  * edits, lines are those of the uploaded text. Other uploaded files go to `follow` in one request,
- * since comparing texts takes long. In files that were not uploaded, or whose upload is unknown,
- * lines are those of the result.
+ * since comparing texts is slow. In files that were not uploaded, or whose upload is unknown, lines
+ * are those of the result.
  */
 
 export interface FindingsOfRun {
@@ -76,7 +76,7 @@ function filesToFind(
   isWanted: LocateOptions['isWanted'],
 ): readonly FileToFind[] {
   const anyFolder = run.targets.map(({ folder }) => folder);
-  // Only a file that a user mapped needs the list, which may be long.
+  // The list of uploaded files may be long, and only a file that a user mapped needs it.
   const uploadedOfTarget = anyFolder.map((folder, target) =>
     once(() => readUploadedFiles({ target, folder }, runFolder)),
   );

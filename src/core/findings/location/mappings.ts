@@ -10,7 +10,10 @@ import {
   type VisitedFile,
 } from './workspacePath.ts';
 
-/** In a path without a file, `to` replaces the start `from`. Both are whole segments. */
+/**
+ * If no file is found for a path that begins with `from`, `to` replaces this start. Both are whole
+ * segments.
+ */
 export interface PathMapping {
   readonly from: string;
   /** It is relative to the folder, with `/`, and empty for the folder itself. */

@@ -29,7 +29,7 @@ export interface FoundOwners {
   /** The keys are absolute paths. A file outside a repository with CODEOWNERS has no entry. */
   readonly owners: ReadonlyMap<string, readonly string[] | 'unknown'>;
   readonly ownersGaps: readonly OwnersGap[];
-  /** Some repositories could not be read, which may be temporary. */
+  /** Some repositories could not be read, perhaps only temporarily. */
   readonly isPartial: boolean;
 }
 
@@ -100,7 +100,7 @@ async function findOwnersFile({ root, commonDir }: Repository): Promise<OwnersFi
   const settings = parseGitConfig(readText(join(commonDir, 'config')) ?? '');
   const urls = settings.filter(({ name }) => name === 'remote.origin.url');
   const [named] = urls.flatMap(({ value = '' }) => readTracker(value)?.kind ?? []);
-  // Most GitLab servers have a domain of their own.
+  // Not every GitLab host begins with `gitlab.`, so GitLab's CI file counts, too.
   const host = named ?? (existsSync(join(root, '.gitlab-ci.yml')) ? 'gitlab' : undefined);
   for (const name of [...ownersFilesOf[host ?? 'github'], ...OWNERS_FILES]) {
     const file = join(root, name);
@@ -122,7 +122,7 @@ function formatOf(text: string): OwnersFormat {
   return heading.test(text) ? 'gitlab' : 'github';
 }
 
-/** GitHub reads no larger file. */
+/** GitHub ignores larger files. */
 const maxBytes = 3 * 1024 * 1024;
 const maxGlobLength = 4096;
 const maxOwnersOfLine = 100;
@@ -135,7 +135,7 @@ interface OwnerRule {
   /** The pattern also matches all files below a folder that it matches. */
   readonly reachesBelow: boolean;
   readonly owners: readonly string[];
-  /** No rule of its section brings back a path that an exclusion matches. */
+  /** If an exclusion matches a path, no other rule of the section can include the path again. */
   readonly isExclusion: boolean;
   readonly isOdd: boolean;
 }
@@ -195,7 +195,7 @@ function readGitHubRule(line: string): OwnerRule | undefined {
   return pattern && { ...pattern, owners, isExclusion: false, isOdd: false };
 }
 
-/** A path alone has the owners of its section. GitLab reads `[Name` without `]` as a path. */
+/** A line with only a path has the section's owners. GitLab reads `[Name` without `]` as a path. */
 function readGitLabRule(line: string, defaults: readonly string[]): OwnerRule | undefined {
   const rule = line.replace(/^!/, '');
   const [glob = ''] = globAtStart.exec(rule) ?? [];
@@ -228,7 +228,7 @@ function isOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@[\w.-]+(?:\/[\w.-]+)?|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** Unlike GitHub, GitLab has groups in groups, and roles such as `@@maintainer`. */
+/** Unlike GitHub, GitLab has nested groups, and roles such as `@@maintainer`. */
 function isGitLabOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
@@ -254,7 +254,7 @@ export function ownersOf(path: string, sections: CodeOwners['sections']): readon
   return [...new Set(found.flatMap((rule) => rule?.owners ?? []))];
 }
 
-/** Backtracks to the last globstar only: the product of both lengths bounds the time. */
+/** Backtracks only to the last globstar, so the product of both lengths bounds the time. */
 function matches({ path, folderOnly, reachesBelow }: OwnerPattern, names: readonly string[]): boolean {
   let [at, index] = [0, 0];
   let [afterGlobstar, skipped] = [0, names.length];
@@ -264,7 +264,7 @@ function matches({ path, folderOnly, reachesBelow }: OwnerPattern, names: readon
     if (pattern === undefined && (name === undefined ? !folderOnly : reachesBelow)) return true;
     if (pattern === globstar && name !== undefined) {
       at += 1;
-      // At the end, a globstar matches at least one name, elsewhere none or more.
+      // A globstar matches at least one name at the end, and any number of names elsewhere.
       if (at === path.length) return !folderOnly || names.length > 1;
       [afterGlobstar, skipped] = [at, index];
     } else if (pattern !== globstar && name !== undefined && pattern?.matches(name) === true) {

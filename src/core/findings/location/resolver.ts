@@ -19,8 +19,8 @@ import {
  * unknown, on the disk: (1) as it is, without its target's name or number, or below a base on
  * another machine; (2) among uploaded files, without the first segments that all reported paths
  * share; (3) by its end of at least two segments. (2) must find a file for every path, and comes
- * first if (1) does not. Without a file, a user's mapping may lead to one. A path that fits several
- * files equally well is ambiguous.
+ * first if (1) does not. If no file is found, a user's mapping may lead to one. A path that fits
+ * several files equally well is ambiguous.
  */
 
 /** Says where a location is in the upload, independent of the files on this machine. */
@@ -47,7 +47,7 @@ function targetsOf({ targetIndex }: Location, knowsUploaded: readonly boolean[])
 
 interface Match {
   readonly step: number;
-  /** A path that begins with one of these names means the target. */
+  /** A path that begins with one of these names refers to the target. */
   readonly names: readonly string[];
 }
 
@@ -68,7 +68,7 @@ function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefin
 const maxDepth = 64;
 
 export interface UploadPaths {
-  /** Returns undefined also if the upload is unknown. */
+  /** Also returns undefined if the upload is unknown. */
   readonly uploadedFile: (location: Location) => UploadedFile | 'ambiguous' | undefined;
   readonly uploadPathOf: (location: Location) => UploadPath;
 }
@@ -112,7 +112,7 @@ function searchUploaded(
   names: readonly string[],
   reported: ReadonlySet<string>,
 ): (text: string) => (Match & { readonly file: UploadedFile | 'ambiguous' }) | undefined {
-  // There may be hundreds of thousands of files, and most runs need no index of ends.
+  // There may be hundreds of thousands of files, so an index is only built when it is needed.
   const safe = lazily(() => [...files.values()].filter(({ path }) => isSafe(path)));
   const byPath = lazily(() => indexPaths(safe()));
   const byEnd = lazily(() => indexEnds(safe()));
@@ -134,7 +134,7 @@ function searchUploaded(
   const steps = lazily(() => {
     const isExact = (text: string): boolean => readingsOf(text).some((each) => findExactly(each));
     // If files were mounted at `/src`, all paths begin with it, and some may also fit files in an
-    // uploaded folder `src`.
+    // uploaded folder `src`. So step (2) comes first, unless step (1) finds every path.
     return sharedCount() === undefined || [...reported].every(isExact)
       ? [findExactly, findWithoutShared, findEnd]
       : [findWithoutShared, findExactly, findEnd];
@@ -152,7 +152,7 @@ function searchUploaded(
   };
 }
 
-/** Returns how many first segments all reported paths share that uploaded paths lack. */
+/** Counts the first segments that all reported paths share but uploaded paths lack. */
 function countShared(reported: readonly string[], find: Find): number | undefined {
   const readable = reported.find((text) => readingsOf(text).length > 0) ?? '';
   const first = readingsOf(readable).at(-1) ?? [];
@@ -160,7 +160,7 @@ function countShared(reported: readonly string[], find: Find): number | undefine
   for (let count = 1; count < Math.min(first.length, maxDepth); count += 1) {
     if (find(first.slice(count)) === undefined) continue;
     const isShared = all().every((each) => first.slice(0, count).every((name, at) => each[at] === name));
-    // If only bare names are left, they may be those of any other files.
+    // If only bare file names are left, they may fit unrelated files.
     if (!isShared || all().every((each) => each.length === count + 1)) return undefined;
     if (all().every((each) => find(each.slice(count)) !== undefined)) return count;
   }
@@ -178,7 +178,7 @@ function findByEnd(
   if (typeof file !== 'object') return file;
   const path = toComparable(file.path);
   const [topFolder = ''] = path.split('/');
-  // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, and are two files.
+  // `packages/a/src/index.ts` and `packages/b/src/index.ts` end alike, but are different files.
   return path !== end && wanted.slice(0, start).includes(topFolder) ? undefined : file;
 }
 
@@ -288,7 +288,7 @@ async function searchDisk(
   { names, disk }: { readonly names: readonly string[]; readonly disk: OpenedFolder },
 ): Promise<FoundOnDisk | undefined> {
   const bare = withoutDrive(text);
-  // A path with `..` may be beside the folder.
+  // A path with `..` may lead out of the folder.
   const isOfOtherMachine = bare !== text && !segmentsOf(bare).includes('..');
   const segments =
     toSegments(text, await disk.spellings()) ?? (isOfOtherMachine ? toSegments(bare) : undefined) ?? [];

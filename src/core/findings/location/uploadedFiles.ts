@@ -90,7 +90,7 @@ export async function readAsUploaded(runFolder: string, uploaded: UploadedFile):
   return (await readKept(runFolder, uploaded)) ?? (await readUnchanged(uploaded));
 }
 
-/** Tries other line ends, too: the uploaded file may not have those of the commit. */
+/** Tries other line ends, too: they may differ between the uploaded file and the commit. */
 export function asUploadedIn(committed: Buffer, uploaded: UploadedFile): Buffer | undefined {
   const text = committed.toString('latin1').replaceAll('\r\n', '\n');
   const others = [text, text.replaceAll('\n', '\r\n')].map((each) => Buffer.from(each, 'latin1'));
@@ -98,7 +98,7 @@ export function asUploadedIn(committed: Buffer, uploaded: UploadedFile): Buffer 
 }
 
 export const textReaders = {
-  // Findings point at thousands of files, and the handles of `fs/promises` take longer.
+  // Findings may point at thousands of files, and the file handles of `fs/promises` are slower.
   host: {
     open: promisify(open),
     stat: promisify<number, Stats>(fstat),
@@ -219,7 +219,7 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   const start = content.toString('hex', 0, 2);
   const label = start === 'feff' ? 'utf-16be' : start === 'fffe' ? 'utf-16le' : named;
   try {
-    // As Latin-1, UTF-16 with errors would have other lines.
+    // Errors in UTF-16 are tolerated, since decoding it as Latin-1 would change its lines.
     const text = new TextDecoder(label, { fatal: !label.startsWith('utf-16') }).decode(content);
     return { text, isExact: !/[\uFFFD\0]/.test(text) };
   } catch (error) {
@@ -228,7 +228,7 @@ export function decodeText(content: Buffer, encoding = 'utf8'): DecodedText {
   }
 }
 
-/** The Encoding Standard has other names for these than VS Code. */
+/** VS Code and the Encoding Standard name these encodings differently. */
 const labels: Readonly<Record<string, string>> = {
   utf16le: 'utf-16le',
   utf16be: 'utf-16be',

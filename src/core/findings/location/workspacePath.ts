@@ -11,9 +11,9 @@ const device = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9\u00b9\u
 
 /**
  * Reads a path by the rules of all platforms, so that a findings file means the same everywhere.
- * `\` also separates segments. `file:` is removed, and the first of the absolute `roots` that fits.
- * Returns undefined for a path that is empty or too long, `..` that leaves the folder, names of
- * only dots and spaces, drive letters, UNC, NUL, `a:stream`, and device names.
+ * `\` also separates segments. `file:` is removed, and so is the first of the absolute `roots` that
+ * fits. Returns undefined for a path that is empty or too long, `..` that leaves the folder, names
+ * of only dots and spaces, drive letters, UNC, NUL, `a:stream`, and device names.
  */
 export function toSegments(text: string, roots: readonly string[] = []): readonly string[] | undefined {
   const plain = withoutRoot(withoutFileScheme(text.trim().replaceAll('\\', '/')), roots);
@@ -110,7 +110,7 @@ export function openFolder(folder: string, calls?: Pick<FolderCalls, 'ask'>): Op
       const real = pathInside(await realFolder(), await realPath(file));
       if (real === undefined) return 'refused';
       if (!(isMainThread ? await stat(file) : statSync(file)).isFile()) return undefined;
-      // The disk's letter case is used, unless there is a link on the way.
+      // The disk's letter case is used, unless a part of the path is a link.
       const onDisk = join(folder, real);
       return isSamePath(onDisk, file) ? { path: real, file: onDisk } : { path, file };
     } catch (error) {

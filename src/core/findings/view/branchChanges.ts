@@ -41,14 +41,15 @@ function* pathsOf(changes: readonly FileChange[]): Generator<undefined, Readonly
   return originals;
 }
 
-/** Comparing more characters would block the extension host too long. */
+/** Comparing more characters would block the extension host for too long. */
 const maxLength = 1_000_000;
 const maxLines = 100;
 const maxRanges = 1_000;
 
 /**
- * A range counts as unchanged if it is found, even moved or indented; a whole file, if its lines
- * were only indented. `base` is null if the base lacks the file. Undefined texts are unknown.
+ * A range counts as unchanged if it is found, even if it was moved or indented. A whole file counts
+ * as unchanged if its lines were only indented. `base` is null if the base lacks the file.
+ * Undefined texts are unknown.
  */
 export function compareWithBase(base: string | null | undefined, now: string | undefined): FileChanges {
   if (base === undefined || now === undefined) return () => undefined;

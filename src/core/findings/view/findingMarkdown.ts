@@ -32,7 +32,7 @@ const fence = /^ {0,3}(`{3,}|~{3,})[^`]*$/;
 const marker = /^(\s*(?:[-*+]|\d{1,3}[.)])\s+)(\S.*)$/;
 const span = /(?<!`)`([^`\n]+)`(?!`)|\*\*([^*\n]+)\*\*/g;
 
-/** Untrusted texts are escaped, or in code that they cannot end. */
+/** Untrusted texts are escaped, or put in code that they cannot end. */
 export function findingMarkdown(shown: DetailedFinding, words: FindingWords): string {
   const { finding, triage } = shown;
   const [main, ...others] = finding.locations;
@@ -142,9 +142,9 @@ function inertText(text: string): string {
 }
 
 /**
- * The keys are texts `path:line` that mean exactly one location. A report is as old as its run, so
- * the line is the result's; the path is the reported or the current one. A location whose code
- * is gone doesn't count beside one with code.
+ * Each key is a text `path:line` that refers to exactly one location. A report is as old as its
+ * run, so the line is the result's; the path is the reported or the current one. A location whose
+ * code is gone counts only if all locations with this text are gone.
  */
 export function locationLinks(
   shown: readonly Pick<ShownFinding, 'locations'>[],

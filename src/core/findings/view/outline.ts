@@ -131,7 +131,10 @@ function compareRanks(a: GroupTopic['rank'], b: GroupTopic['rank']): number {
   return Number(a === undefined) - Number(b === undefined) || compareText(String(a), String(b));
 }
 
-/** Code units compare ten times as fast as a locale's order, and the same everywhere. */
+/**
+ * Comparing code units is ten times as fast as using a locale's order, and gives the same result
+ * everywhere.
+ */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

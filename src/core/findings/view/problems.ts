@@ -3,7 +3,7 @@ import { pathKey } from '../../paths.ts';
 import { compareText } from './outline.ts';
 import type { ShownFinding } from '../shownFinding.ts';
 
-/** VS Code shows no more problems of one file. */
+/** VS Code shows at most this many problems of one file. */
 const maxPerFile = 1_000;
 
 export type FindingsOfFiles = ReadonlyMap<string, readonly ShownFinding[]>;

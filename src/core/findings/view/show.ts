@@ -148,7 +148,7 @@ export function compareViews(view: RunView, baseline: RunView): RunView {
     if (!namesOf(found).some((name) => then.has(name))) return isKnown ? 'new' : undefined;
     return found.verdict === 'carriedOver' ? found.verdict : again;
   };
-  // Beyond a cut, no finding is known to be absent.
+  // If this run's findings were cut, no finding is known to be absent.
   const absent = head.cut === undefined ? before.filter(({ name }) => !now.has(name)) : [];
   const [owners, ownersBefore] = [view.owners, baseline.owners];
   const isUnknown = owners === 'unknown' || ownersBefore === 'unknown';

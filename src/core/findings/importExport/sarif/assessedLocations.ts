@@ -67,8 +67,8 @@ const endOfFile = 0xffff;
 
 /**
  * GitHub's `primaryLocationLineHash` (github/codeql-action, `src/fingerprints.ts`) is a polynomial,
- * in hex, over 100 characters from the start of the line, without spaces and tabs. A count of the
- * lines so far with this value follows.
+ * in hex, over 100 characters from the start of the line, without spaces and tabs. It is followed
+ * by the number of lines so far that have this value.
  */
 export function hashLines(
   text: string,

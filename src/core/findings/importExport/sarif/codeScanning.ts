@@ -60,7 +60,7 @@ export function toCodeScanning(
   const locate = (location: Location) => {
     const found = locations.get(location);
     const artifactLocation = locationIn(folders, found);
-    // A further location without a line says nothing.
+    // A further location without a line isn't useful, so it is omitted.
     const region = found?.region ?? (mains.has(location) ? firstLine : undefined);
     return artifactLocation && region && { artifactLocation, region };
   };

@@ -21,10 +21,10 @@ import type { AssessedLocation, AssessedLocations } from './assessedLocations.ts
 import { escapeMessage, securityScore, toDescriptor, toLevel, toMessage, toRuleId } from './rules.ts';
 
 /**
- * Both forms of SARIF 2.1.0 say what was assessed: locations and hashes are those of the uploaded
- * text. Paths of `toSarif` are relative to the assessed folder or, with several, begin with a
- * folder's name. `codeScanning` has what GitHub accepts, with paths from the root of a repository.
- * Numbers such as 3.27.24 are sections of the standard.
+ * `toSarif` and `toCodeScanning` write SARIF 2.1.0 with the locations and hashes of the uploaded
+ * text. Paths of `toSarif` are relative to the assessed folder or, with several folders, begin with
+ * a folder's name. `toCodeScanning` meets GitHub's requirements, with paths from the root of a
+ * repository. Numbers such as 3.27.24 are sections of the standard.
  */
 
 export interface ExportTool {
@@ -73,14 +73,14 @@ export function toSarif(source: DetailedRun, assessed: AssessedLocations, tool: 
     };
   };
   const more: LogForm['more'] = ({ finding, details, fingerprint, triage, verdict }) => ({
-    // Only a result that is no failure may have the level `none` (3.27.10).
+    // Only a result that isn't a failure may have the level `none` (3.27.10).
     ...(finding.severity === 'none' && { kind: 'informational', level: 'none' }),
     webRequest: finding.url === undefined ? undefined : { method: finding.method, target: finding.url },
     baselineState: hasVerdicts && verdict !== undefined ? toBaselineState(verdict) : undefined,
     suppressions: !hasSuppressions ? undefined : needsNote(triage.state) ? [toSuppression(triage)] : [],
     properties: {
       'security-severity': securityScore(finding)?.toFixed(1),
-      // SARIF has no members for recommendations, further prose, ratings as written, and reported
+      // SARIF has no members for recommendations, further prose, ratings as written, or reported
       // paths.
       whitebox: {
         finding: toPlainFinding(finding, details),
