@@ -61,7 +61,7 @@ export function hasOpenFolder({ targets }: Pick<Run, 'targets'>): boolean {
   return targets.some(({ folder }) => isOpenHere(folder));
 }
 
-/** These types declare what this extension uses of the API of VS Code's git extension. */
+/** These types declare the part of the API of VS Code's git extension that this extension uses. */
 export interface GitRepository {
   readonly rootUri: vscode.Uri;
   readonly state: {
@@ -79,7 +79,7 @@ export interface GitRepository {
   };
   /** `file` is an absolute path. Rejects if the commit does not have the file. */
   buffer(commit: string, file: string): Promise<Buffer>;
-  /** Rejects with the `gitErrorCode` `UnknownPath` where the commit does not have the file. */
+  /** Rejects with the `gitErrorCode` `UnknownPath` if the commit does not have the file. */
   getObjectDetails(commit: string, file: string): Promise<{ readonly size: number }>;
   getMergeBase(one: string, other: string): Promise<string | undefined>;
   diffWith(
@@ -132,7 +132,7 @@ export function answerOfGit<T>(work: PromiseLike<T>): Promise<T> {
   return answerOf(work, vscode.l10n.t('VS Code’s Git extension'));
 }
 
-/** May throw `noAnswer`. In Restricted Mode, VS Code doesn't load its git extension. */
+/** May throw `noAnswer`. Undefined if VS Code's git extension is off, as in Restricted Mode. */
 export async function gitApi(): Promise<GitApi | undefined> {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git');
   const git = extension && (await answerOfGit(extension.activate()));

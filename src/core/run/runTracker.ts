@@ -129,8 +129,8 @@ export class RunTracker implements Disposable {
   }
 
   /**
-   * All windows give a tracked run the same ID, so only the first one creates it. The ID is new if
-   * a listed run has it already: for example, one that ended without an exit.
+   * All windows give a tracked run the same ID, so only the first one creates the run. If a listed
+   * run already has this ID, for example one that ended without an exit, returns a new ID.
    */
   #idFor({ baseUrl, organizationId, runId }: RunNote): string {
     const id = hash('sha256', JSON.stringify([baseUrl, organizationId, runId]), 'hex').slice(0, 32);
@@ -155,19 +155,19 @@ export class RunTracker implements Disposable {
       throw new AssessmentError('runIdTaken');
     if (run.state !== 'unknown') throw new AssessmentError('busyElsewhere');
     const { intendedAt } = run;
-    // A resend changes `intendedAt`, so this event then has no effect: the run of the resend must
-    // be watched.
+    // A resend changes `intendedAt`. The event then has no effect, because the run of the resend
+    // must be watched.
     const given = await store.applyIfDue(id, { type: 'dispatched', intendedAt, runId, at: clock.now() });
     if (given === undefined) throw new AssessmentError('busyElsewhere');
     await this.checkNow(id);
   }
 
-  /** Only a user decides this, because a second run may start and spend credits. */
+  /** Only a user may decide to resend, because a second run may start and spend credits. */
   async resend(id: string, signal?: AbortSignal): Promise<Run> {
     const run = this.#require(id);
     if (run.state !== 'unknown') return run;
     await this.#deps.store.requireWritable();
-    // A drive whose step keeps failing holds the lease.
+    // A drive whose step keeps failing holds the lease, so the lease is taken from the drive.
     const lease = await this.#window.takeFromDrive(id);
     if (lease === undefined) throw new AssessmentError('busyElsewhere');
     return this.#driveAfter(id, lease, () => sendAgain(id, lease, this.#startDeps({ cancelled: signal })));

@@ -78,7 +78,7 @@ function toContent(run: Run, markdown: string, read: ShownRun, labels: readonly 
     parts: [{ markdown }],
     title: titleOf(run),
     facts: factsOf(run, read),
-    // Unreadable findings are not counted as none.
+    // If the findings can't be read, their number is unknown, so no counts are shown.
     severities: (failure === undefined ? SEVERITIES : []).map((severity) => ({
       severity,
       label: severityLabel(severity),

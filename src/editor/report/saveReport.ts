@@ -71,7 +71,8 @@ async function saveAs(run: Run, ending: string, read: () => Promise<Uint8Array>)
   const name = `${titleOf(run).replace(/[\\/:*?"<>|\p{Cc}]/gu, '-')}-report.${ending}`;
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const to = await vscode.window.showSaveDialog({
-    // The dialog suggests a file beside the folder, because a report is not part of the source.
+    // The suggested file is next to the workspace folder, because a report isn't part of the
+    // source.
     ...(folder && { defaultUri: vscode.Uri.joinPath(folder, '..', name) }),
     filters: { [ending === 'md' ? 'Markdown' : 'HTML']: [ending] },
     title: t('Save Report'),

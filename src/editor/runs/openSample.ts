@@ -14,7 +14,7 @@ export interface OpenSampleDeps extends SampleDeps {
 
 export async function openSample(version: string, deps: OpenSampleDeps): Promise<void> {
   const folder = join(deps.samplesFolder, version, 'shop');
-  // If two windows do this at once, only one of them makes the folder.
+  // If two windows open the sample at once, only one of them makes the folder.
   const isNew = (await mkdir(folder, { recursive: true })) !== undefined;
   const [open, startOver] = [t('Open Sample'), t('Start Over')];
   const question = t('Open the sample with your changes, or start over?');

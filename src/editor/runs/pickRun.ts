@@ -28,7 +28,7 @@ export function onRun(run: Pick<Run, 'id'>, title: string, command: string): vsc
   return { title, command, arguments: [toRunNode(run)] };
 }
 
-/** Throws `runGone`, so that no command acts on a different run. */
+/** Throws `runGone` if the node's run is gone, so that no command acts on a different run. */
 export function runOf(node: unknown, runs: RunStore): Run | undefined {
   const id = idOf(node);
   if (id === undefined) return undefined;

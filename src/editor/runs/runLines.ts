@@ -230,7 +230,7 @@ export function unsavedLines(run: Run, runId: string | undefined): vscode.TreeIt
 export async function progressText(run: Run, folder: string, workerFile: string): Promise<string> {
   const { tested, notApplicable, problem } = await readScanProgress(run, folder, workerFile);
   if (problem === 'absent' || problem === 'unreadable') return t('The credit limit has been reached.');
-  // The progress of a continued assessment includes that of its predecessor.
+  // The progress of a continued assessment includes the pairs of its predecessor.
   const requested = isContinued(run) ? undefined : run.input?.pairs?.length;
   const list =
     requested === undefined ? await readFeatures(run, folder, workerFile).catch(asUnknown) : undefined;

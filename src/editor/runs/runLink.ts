@@ -14,7 +14,7 @@ export const extensionId = `${manifest.publisher}.${manifest.name}`;
 const maxTextLength = 100_000;
 
 /**
- * Mail programs wrap a link anywhere, so white space may stand between any two of its characters.
+ * Mail programs wrap a link anywhere, so white space may appear between any two of its characters.
  */
 function wrapped(text: string): string {
   return Array.from(text, (character) => character.replace(/[./]/, '\\$&')).join('\\s*');
@@ -77,7 +77,7 @@ export function readLink(path: string, query: string): RunReference | undefined 
   return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
 }
 
-/** Finds a link also among other words. */
+/** Finds a link even among other words. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
   const [path, query] = (linkPattern.exec(text) ?? [])

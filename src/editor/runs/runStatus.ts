@@ -29,7 +29,7 @@ export interface StatusDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** No line says how much longer the run takes, because that is unknown. */
+/** No line says how much longer the run will take, because that is unknown. */
 export function statusLines(run: Run, deps: StatusDeps): string[] {
   const duration = formatDuration(elapsedMs(run, deps.clock.now()));
   const elapsed = isLive(run) && !wasStartedHere(run) ? t('watched for {0}', duration) : duration;

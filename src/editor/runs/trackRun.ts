@@ -139,7 +139,7 @@ interface LinkDeps extends TrackDeps {
 
 /**
  * Follows one link at a time. Anybody can write a link, so following it only shows local data or
- * asks.
+ * asks the user.
  */
 export function createLinkFollower(deps: LinkDeps): (uri: vscode.Uri) => Promise<void> {
   let isFollowing = false;

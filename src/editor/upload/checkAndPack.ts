@@ -162,7 +162,7 @@ function kindOf({ kind, rule, masked }: Suspicion): string {
 }
 
 async function decideOneByOne(undecided: readonly Suspicion[], choices: UploadChoices): Promise<boolean> {
-  // Decisions are stored by content: files of equal content share one entry.
+  // Decisions are stored by content, so files with the same content share one entry.
   const byContent = Map.groupBy(undecided, ({ sha256 }) => sha256);
   const picked = await vscode.window.showQuickPick(
     [...byContent.values()].map((suspicions) => ({

@@ -70,8 +70,8 @@ async function exclude(
   const { text, added } = withLines(readOwnFile(file)?.toString() ?? '', paths.map(toIgnoreLine));
   if (added.length > 0) await writeFile(file, text);
   const before = choices.of(folder);
-  // A choice by path overrides every ignore file, and a deeper ignore file could include the path
-  // again.
+  // An earlier choice or a deeper ignore file could include the path again. A choice to exclude it
+  // overrides both.
   await choices.change(folder, (current) => withExcluded(current, paths));
   return { folder, paths, addedLines: added, before };
 }

@@ -138,7 +138,10 @@ async function askAboutTracked(paths: readonly string[]): Promise<boolean> {
   return choice === all;
 }
 
-/** The user may have excluded these files in another window, whose choices don't apply here. */
+/**
+ * Returns files that the earlier run didn't upload. The user may have excluded them in another
+ * window, whose choices don't apply here.
+ */
 async function addedSince(
   earlier: Run,
   run: Run,

@@ -56,7 +56,7 @@ export async function readRuns(root: string): Promise<RunsOnDisk> {
   let unread = 0;
   for (const id of await runFolders(root)) {
     const text = await readIfThere(join(root, id, 'run.json')).catch(() => '');
-    if (text === undefined) continue; // The journal is not written yet, or was removed.
+    if (text === undefined) continue; // The journal hasn't been written yet, or was removed.
     const row = parseJournal(text);
     if (row !== undefined && isRead(row) && row.id === id) runs.push(row);
     else unread += 1;

@@ -15,8 +15,8 @@ const renewMs = 5_000;
 /** A lease that a window has seen unchanged this long, by its monotonic clock, is stale. */
 export const staleMs = 30_000;
 /**
- * The same limit for a lease of a process that, by its host name, should run here but doesn't. It
- * isn't 0, because a process may run in another container with the same host name.
+ * The same limit for a lease that names this host and a process that doesn't exist here. The limit
+ * isn't 0, because the process may run in another container with the same host name.
  */
 export const deadMs = 10_000;
 
@@ -40,20 +40,20 @@ export interface Lease {
   readonly lost: AbortSignal;
   /** Throws `busyElsewhere` if the lease is lost, and errors of the disk. */
   renew(): Promise<void>;
-  /** Never throws: a lease that can't be released is stale soon. */
+  /** Never throws: a lease that can't be released soon becomes stale. */
   release(): Promise<void>;
 }
 
 /**
- * The file time of a released lease. Every file system can store it: FAT starts in 1980 and has
- * even seconds.
+ * The file time of a released lease. Every file system can store it: FAT starts in 1980 and stores
+ * only even seconds.
  */
 const releasedMs = Date.UTC(2000, 0, 1);
 
 const leaseName = /^lease-(\d+)\.json$/;
 
 /**
- * Returns undefined if the lease is held or another window takes it, and if the folder above is
+ * Returns undefined if the lease is held, if another window takes it, or if the parent folder is
  * gone. The file with the highest number counts. A takeover creates the next file exclusively; the
  * former holder then finds its file gone or not the newest. The last file stays after a release, so
  * the next number is higher and no window mistakes another's file for its own.
@@ -136,8 +136,8 @@ async function setTime(file: string, ms: number): Promise<boolean> {
     await utimes(file, ms / 1000, ms / 1000);
     return true;
   } catch (error) {
-    // On Windows, a lost disk looks like a missing file. Then the folder three levels up, of all
-    // runs or claims, is missing, too.
+    // On Windows, a lost disk looks like a missing file. In that case, the folder three levels up,
+    // which holds all runs or claims, is missing, too.
     if (systemCode(error) === 'ENOENT' && (await isFolder(resolve(file, '../../..')))) return false;
     throw error;
   }

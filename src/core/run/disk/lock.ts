@@ -81,7 +81,7 @@ async function isMade(path: string, holder: string): Promise<boolean> {
   }
 }
 
-/** A failure is only logged, because the file is stale soon. */
+/** A failure is only logged, because the file soon becomes stale. */
 async function release(path: string, isHeld: () => Promise<boolean>, { log }: LeaseDeps): Promise<void> {
   try {
     if (await isHeld()) await rm(path, { force: true });

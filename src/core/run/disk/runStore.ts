@@ -83,7 +83,7 @@ export class RunStore {
     return join(dirname(this.#root), 'cleaned');
   }
 
-  /** The system's code for why the folder of the runs can't be written, as last checked. */
+  /** The system's error code if the folder of the runs wasn't writable at the last check. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -96,7 +96,7 @@ export class RunStore {
   /** Sets damaged journals aside. */
   async reload(isOpen: (run: Run) => boolean = () => true): Promise<void> {
     await this.#checkFolder();
-    // While the folder can't be written, nothing in it changes.
+    // While the folder isn't writable, nothing in it changes.
     if (this.#problem !== undefined && this.all().length > 0) return;
     const folders = await runFolders(this.#root).catch((error: unknown) => {
       if (this.#problem === undefined) throw error;
@@ -149,7 +149,7 @@ export class RunStore {
     return (await this.#advance(id, event)).run;
   }
 
-  /** Like `apply`, but undefined if the event changes nothing. */
+  /** Like `apply`, but returns undefined if the event changes nothing. */
   async applyIfDue(id: string, event: RunEvent): Promise<Run | undefined> {
     const { run, changed } = await this.#advance(id, event);
     return changed ? run : undefined;

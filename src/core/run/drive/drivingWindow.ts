@@ -77,7 +77,7 @@ export class DrivingWindow {
     );
   }
 
-  /** Wakes only the drives of this window: each window sees the change of the token itself. */
+  /** Wakes only this window's drives, because each window notices a changed token by itself. */
   async tokenChanged(isTokenOf: (run: Run) => boolean, waker: 'token' | 'user'): Promise<void> {
     const runs = this.#deps.store.all().filter(isTokenOf);
     const drives = runs.flatMap(({ id }) => this.driveOf(id) ?? []);
@@ -108,8 +108,8 @@ export class DrivingWindow {
   }
 
   /**
-   * Takes a run's lease in one call at a time, because this window's calls would compete like two
-   * windows.
+   * Lets only one call at a time take a run's lease, because two calls in this window would compete
+   * like two windows.
    */
   async #inTurn<T>(id: string, take: () => Promise<T>): Promise<T> {
     while (this.#taking.has(id)) await this.#taking.get(id);
@@ -137,7 +137,7 @@ export class DrivingWindow {
     await drive?.whenIdle();
   }
 
-  /** Another window can then take over at once. */
+  /** Stops all drives, so that another window can take over their runs at once. */
   stop(): void {
     this.#following.dispose();
     this.#stop.abort(new DOMException('Disposed', 'AbortError'));
@@ -148,7 +148,7 @@ export class DrivingWindow {
     for (const drive of this.#drives.values()) drive.stop();
   }
 
-  /** Polls without the lease. The window that has the lease reads the result in the journal. */
+  /** Polls without the lease. The window that has the lease reads the result from the journal. */
   async #ask(run: LiveRun): Promise<void> {
     const { store, clock } = this.#deps;
     if (run.state === 'collecting' || retryAfterMs(run, clock.now()) > 0) return;
@@ -201,7 +201,7 @@ export class DrivingWindow {
 
   async #takeOverAll(): Promise<Drive[]> {
     this.#beat();
-    // If the folder of the runs can't be written, no lease can be taken.
+    // If the folder of the runs isn't writable, no lease can be taken.
     if (this.#deps.store.problem !== undefined || this.#isWorkbenchGone) return [];
     const isTaken = (id: string): boolean => this.#drives.has(id) || this.#taking.has(id);
     const runs = this.#deps.store.all().filter((run) => !isTaken(run.id) && this.#needsWork(run));

@@ -39,7 +39,7 @@ export async function dispatch(
     const passwords = (await deps.passwordsOf?.(intended)) ?? [];
     const request = workflow.toRequest(intended, passwords);
     const runId = await deps.clientFor(intended).dispatch(workflow, request, { signal, beforeSend });
-    // A run ID is saved, shown, and logged. It must not repeat a password of the request.
+    // A run ID is saved, shown, and logged, so it must not repeat a password of the request.
     const longPasswords = passwords.filter(({ length }) => length >= minEchoLength);
     if (holdsSecret(runId, longPasswords))
       return { type: 'dispatchLost', reason: { kind: 'badResponse', status: 200 }, at: clock.now() };

@@ -9,7 +9,7 @@ import { lacksToken } from './trouble.ts';
 const minPollMs = 15_000;
 const maxPollMs = 10 * 60_000;
 const maxBackoffMs = 15 * 60_000;
-/** With 10 %, a run could exceed the tested limit of 240 polls in its first day. */
+/** At 10%, a run could exceed the limit that a test checks: 240 polls in the first day. */
 const maxJitter = 0.08;
 /**
  * The shortest wait after EXITED without an outcome. Five of these waits fill the 30 minutes after
@@ -44,8 +44,9 @@ export class Delays {
   /** Never decreases. Otherwise a clock that is set back would cause very frequent polls. */
   #intervalMs = 0;
   /**
-   * True if the journal, at the last `isOver`, said that the token doesn't work. Once it no longer
-   * says so, another window has polled the run, and the step's delay ends.
+   * True if the journal said at the last `isOver` that the token doesn't work, and no step has
+   * ended since. Once the journal no longer says so, another window has polled the run, and the
+   * step's delay ends.
    */
   #isRefused = false;
   #tokens = 0;
@@ -95,7 +96,7 @@ export class Delays {
     const isAutomatic = waker === 'focus' || waker === 'clock';
     if (isAutomatic && trouble !== undefined && lacksToken(trouble)) return;
     if (waker === 'token') this.#tokens += 1;
-    // A token command may print another token each time, so the poll after each further token waits
+    // A token command may print a new token each time, so each new token makes the next poll wait
     // longer.
     const gaps = waker === 'token' ? Math.min(this.#tokens - 1, 15) : isAutomatic ? 1 : 0;
     const at = this.#clock.monotonic() + Math.max(0, gaps * minGapMs - this.#sinceCheckMs());
@@ -113,7 +114,7 @@ export class Delays {
     this.#sinceCheckMs = stopwatch(this.#clock);
     if (event?.type !== 'answered' || event.exit !== undefined || !('dispatchedAt' in run)) return;
     const now = this.#clock.monotonic();
-    // The wall clock may have been ahead at the dispatch, so the age is at least the time in this
+    // The wall clock may have been ahead at the dispatch, but the run is at least as old as this
     // drive.
     const ageMs = Math.max(this.#clock.now() - (run.dispatchedAt ?? 0), now - this.#began);
     this.#intervalMs = Math.max(this.#intervalMs, pollInterval(ageMs, this.#random()));
@@ -161,7 +162,7 @@ export function backoff(failures: number, jitter: number): number {
   return 1_000 + jitter * (ceiling - 1_000);
 }
 
-/** Returns 0 also if more than a day is left, because then a clock was wrong. */
+/** Also returns 0 if more than a day is left, because a clock must have been wrong. */
 export function retryAfterMs({ retryAt }: Pick<Run, 'retryAt'>, now: number): number {
   const left = (retryAt ?? 0) - now;
   return left > 0 && left <= maxRetryAfterMs ? left : 0;

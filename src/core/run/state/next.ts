@@ -59,8 +59,8 @@ function notice(run: Run): Next[] {
 }
 
 /**
- * Archives are needed until every artifact is here and the findings are saved, because findings
- * show the uploaded text.
+ * Archives are needed until every artifact is downloaded and the findings are saved, because
+ * findings show the uploaded text.
  */
 function archives(run: Run): Next[] {
   const lacksResults = 'artifacts' in run && run.artifacts?.some(({ failure }) => failure !== undefined);

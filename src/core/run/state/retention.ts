@@ -4,7 +4,10 @@ import { lastGoodAnswerAt } from './trouble.ts';
 /** Local archives contain source code, so old ones are removed. */
 export const maxArchiveAgeMs = 7 * dayMs;
 
-/** Returns wall-clock ms. The run may have ended long before VS Code saw its exit. */
+/**
+ * Returns wall-clock ms. The run may have ended long before VS Code saw its exit, so the period
+ * counts from `ranAt`.
+ */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;
   return 'exit' in run && run.exit !== undefined && run.exitedAt !== undefined

@@ -117,7 +117,7 @@ const base = looseObject({
   confirmedAt: z.optional(time),
   /** True while the run's end, or its lost dispatch, is still to be shown. */
   noticeDue: z.boolean(),
-  /** A user's name for the run, or at first the title of the finding that it is to confirm. */
+  /** A user's name for the run. If it `confirms` a finding, the default is the finding's title. */
   label: z.optional(z.string()),
   archivesRemovedAt: z.optional(time),
   /** True while the findings of an ended run are still to be saved. */

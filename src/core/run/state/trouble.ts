@@ -11,9 +11,8 @@ export function lastGoodAnswerAt(run: LiveRun): number {
 }
 
 /**
- * True once one of these has lasted a day: the service denies the run, a cancellation hasn't ended
- * it, or the run is `collecting`. Also true if checks fail and the last good response is
- * `retentionMs` old.
+ * True if, for a day, the service has denied the run, a cancellation hasn't ended it, or the run
+ * has been `collecting`. Also true if checks fail and the last good response is `retentionMs` old.
  */
 export function mayStopWatching(run: Run, now: number): boolean {
   if (!isLive(run)) return false;
@@ -47,7 +46,7 @@ export function waitsForToken({ kind }: Pick<Failure, 'kind'>): boolean {
   return kind === 'unauthorized' || kind === 'notSignedIn';
 }
 
-/** True also if the token command prints the refused token again. */
+/** Also true if the token command prints the refused token again. */
 export function lacksToken({ kind, detail }: Pick<Failure, 'kind' | 'detail'>): boolean {
   return waitsForToken({ kind }) || (kind === 'tokenCommand' && detail === 'sameToken');
 }

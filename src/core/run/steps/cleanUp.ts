@@ -11,22 +11,22 @@ import { removeArchives } from './endRun.ts';
 import type { RunDeps } from './step.ts';
 
 /**
- * Removes folders of starts whose window ended before they had a journal. No living window holds
- * their lease.
+ * Removes folders of starts whose window ended before they had a journal. A folder stays if a
+ * living window holds its lease.
  */
 export async function removeAbandonedStarts({ store, ...deps }: RunDeps): Promise<void> {
   for (const folder of await store.foldersWithoutJournal())
     await logged(folder, deps, async () => {
       const names = await readdir(folder);
-      // A start without a lease file may have just begun.
+      // A start without a lease file may have just begun, so its folder stays.
       const leases = names.includes('lease') ? await readdir(join(folder, 'lease')) : [];
       if (leases.length > 0 && !names.some(isJournal)) await removeUnlessLeased(folder, deps);
     });
 }
 
 /**
- * Once a day, removes what had already expired at the previous pass, whose time is in `passNote`.
- * So a wrong clock at one pass removes nothing.
+ * Once a day, removes everything that had already expired at the previous pass. `passNote` has the
+ * time of that pass. A clock that is wrong at only one pass therefore removes nothing.
  */
 export async function cleanUp(deps: RunDeps): Promise<boolean> {
   const { store, log, retainLocalDays } = deps;

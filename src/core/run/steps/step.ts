@@ -10,7 +10,7 @@ export interface RunDeps {
   readonly store: RunStore;
   /** The client's errors contain none of the run's passwords. */
   readonly clientFor: (account: Pick<Run, 'baseUrl' | 'organizationId' | 'input'>) => AssessmentClient;
-  /** The passwords of a blackbox run's credentials, in their order. */
+  /** The passwords of a blackbox run's credentials, in the same order. */
   readonly passwordsOf?: ((run: Run) => Promise<readonly string[]>) | undefined;
   readonly clock: Clock;
   /** The range is 0 to 1. */
