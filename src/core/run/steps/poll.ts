@@ -62,7 +62,7 @@ function toExit(description: Description, known: readonly string[]): Exit | unde
 
 const referenceSchema = z.object({ artifact_name: identifierSchema });
 
-/** The detail of a credit limit has `scan_progress` (docs/api.md, section 2.5). */
+/** A success and the detail of a credit limit name artifacts (docs/api.md, section 2.5). */
 function referencesIn(value: unknown): { name: string; role: string }[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([role, member]) => {
