@@ -63,7 +63,10 @@ export class FolderChoices {
     for (const [key, { folder }] of [...this.#choices]) if (!isOpenHere(folder)) this.#choices.delete(key);
   }
 
-  /** Keys are `folderSubjectKey`s. A folder that isn't open has an entry only with a choice. */
+  /**
+   * Keys are `folderSubjectKey`s. A folder that isn't open has an entry only if a choice was made
+   * for it.
+   */
   runsToShow(
     all: readonly Run[],
     isOpenHere: (folder: string) => boolean,

@@ -7,7 +7,9 @@ import { hasFindings } from './chooseRun.ts';
 import type { ResultSource } from './result/readResult.ts';
 import type { ResultFinding, RunResult } from './result/result.ts';
 
-/** `same` and `other` are a user's answers: whether the run found the finding that it confirms. */
+/**
+ * `same` and `other` are a user's answers to whether the run found the finding that it confirms.
+ */
 export type LiveResult =
   'pending' | 'found' | 'same' | 'other' | 'nothing' | 'notApplicable' | 'notTested' | 'unknown';
 

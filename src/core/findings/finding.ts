@@ -13,12 +13,12 @@ export function severityRank(severity: Severity): number {
   return SEVERITIES.indexOf(severity);
 }
 
-/** An unrated finding may be severe. */
+/** Unrated findings always pass, because they may be severe. */
 export function isAtLeast(severity: Severity, minimum: Severity): boolean {
   return severity === 'unrated' || severityRank(severity) <= severityRank(minimum);
 }
 
-/** A text of more UTF-16 units isn't a path. */
+/** A text with more UTF-16 units than this isn't a path. */
 export const MAX_PATH = 4_096;
 
 export const LOCATION_ROLES = ['source', 'sink', 'step', 'evidence', 'related'] as const;
@@ -81,9 +81,9 @@ export interface Cvss {
  * texts are single lines with invisible characters escaped.
  */
 export interface Finding {
-  /** The position among the findings of the file starts at 0. */
+  /** This is the 0-based position among the findings of the file. */
   readonly index: number;
-  /** This is the ID in the file, which may not be unique, or `#` and the 1-based position. */
+  /** This is the ID in the file, which need not be unique, or `#` and the 1-based position. */
   readonly id: string;
   readonly title: string;
   readonly rule?: string | undefined;
@@ -95,7 +95,7 @@ export interface Finding {
   readonly locations: readonly Location[];
   readonly cwes: readonly number[];
   readonly cvss?: Cvss | undefined;
-  /** It is present only beside a `url`, `feature`, or `perspective`. */
+  /** It is present only together with a `url`, `feature`, or `perspective`. */
   readonly method?: string | undefined;
   /** The URL is untrusted and may be relative. */
   readonly url?: string | undefined;

@@ -75,7 +75,7 @@ export function createFinder<T extends FindingIdentity>(
   };
 }
 
-/** Fingerprints of two schemes never match. */
+/** Fingerprints of different schemes never match. */
 const scheme = '1';
 const maxSnippet = 10_000;
 

@@ -45,7 +45,7 @@ export interface RunView extends Located {
   readonly run: Run;
   readonly failure?: Failure | undefined;
   readonly head?: ResultHead | undefined;
-  /** The run's own findings are before the absent ones. */
+  /** The run's own findings come before the absent ones. */
   readonly found: readonly ResultFinding[];
   readonly names: () => ReadonlySet<string>;
   readonly owners: FoundOwners | 'unknown';
@@ -154,7 +154,7 @@ function locateHere(
   isEdited: (file: string) => boolean = () => true,
 ): Promise<Located> {
   const { runs, calls, mappings, log } = source;
-  /** If the worker fails, no file has an answer. */
+  /** If the worker fails, the folders of the files count as unread. */
   const follow: Follow = (files, texts) =>
     followInWorker(files, texts, source).catch((error: unknown) => {
       log.warn(`Locations of findings cannot be followed: ${String(error)}`);

@@ -33,8 +33,8 @@ export interface ShownLocation {
 export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly run: Run;
   /**
-   * Locations whose file was never found are missing. The first stands for the finding, even if it
-   * isn't the main location.
+   * Locations whose file was never found are missing. The first location in this list stands for
+   * the finding, even if it isn't the main location.
    */
   readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;
@@ -59,7 +59,7 @@ export interface ShownRun {
   /** If it is present, not all findings of the baseline are known. */
   readonly baselineCut?: Cut | undefined;
   readonly unreadRuns?: readonly Run[] | undefined;
-  /** Counts absent findings of removed runs, and those beyond the limit. */
+  /** Counts absent findings of removed runs, and those beyond the limit of a result. */
   readonly unlisted?: number | undefined;
   readonly ownersGaps?: readonly OwnersGap[] | undefined;
   /** Some files in these folders have not been compared with the upload. */

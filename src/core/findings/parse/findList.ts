@@ -18,8 +18,8 @@ interface Part {
 }
 
 /**
- * Finds the findings in a parsed file by what they look like. Returns undefined for another shape.
- * The first of these counts:
+ * Finds the findings in a parsed file by what they look like. Returns the first of these that
+ * applies, or undefined if none does:
  * 1. The root, if it is a finding with a line.
  * 2. The arrays and maps whose items mostly look like findings, on the first level that has any. A
  *    list in which no item passes `isSure` may list files, and the only object of a map may be the

@@ -79,11 +79,11 @@ export function withoutFence(text: string): string {
   return /^\s*```[^\n]*\n([^]*)\n[ \t]*```\s*$/.exec(text)?.[1] ?? text;
 }
 
-/** Semgrep's CLI writes this instead of code without a login. */
+/** Without a login, Semgrep's CLI writes this instead of code. */
 const noSnippet = 'requires login';
 
 const numberPrefix = /^(\d{1,7})(?: ?[|:│] ?|[\t ]|$)/;
-/** A bar marks a line number. Code, too, can start with `12:` or `12 `. */
+/** Only a bar is sure to mark a line number: code, too, can start with `12:` or `12 `. */
 const barPrefix = /^\W*\d{1,7} ?[|│]/;
 
 /** Removes a Markdown fence and line numbers. Returns undefined if there is no code. */

@@ -58,9 +58,10 @@ export function splitPath(text: string): Lines & { readonly path: string } {
 }
 
 /**
- * Says which bare strings are paths; a web address never is. With `files`, any other line is.
- * With `locations`, it must look like a path. With `flow`, it needs a line number, or folders and a
- * file: code (`cursor.execute`) or a tool's name is more likely.
+ * Says which bare strings count as paths; a web address never does. With `files`, any other line
+ * does. With `locations`, the line must look like a path. With `flow`, it needs a line number, or
+ * folders and a file name. Otherwise, it is more likely to be code (`cursor.execute`) or a tool's
+ * name.
  */
 export type PathBelief = 'files' | 'locations' | 'flow';
 

@@ -68,7 +68,7 @@ function onlyWord(value: unknown): Severity | undefined {
   return typeof value === 'string' ? aliases.SEVERITY_WORDS.get(value.trim().toLowerCase()) : undefined;
 }
 
-/** Returns the only severity in a short rating such as `S1 - critical`. Prose is no rating. */
+/** Returns the only severity in a short rating such as `S1 - critical`. Prose isn't a rating. */
 function severityOfWords(value: string | number): Severity | undefined {
   if (typeof value !== 'string' || value.length > maxRatingLength) return undefined;
   const words = value.toLowerCase().match(/\p{L}+/gu) ?? [];
@@ -84,14 +84,17 @@ function severityOfScore(score: number | undefined): Severity | undefined {
   return score >= 4 ? 'medium' : 'low';
 }
 
-/** Tools write 0 for a score that they do not know. */
+/** Ignores 0, which tools write for an unknown score. */
 function toCvssScore(value: unknown): number | undefined {
   const isText = typeof value === 'string' && /^\s*\d{1,2}(\.\d{1,20})?\s*$/.test(value);
   const score = isText ? Number(value) : value;
   return typeof score === 'number' && score >= 0.1 && score <= 10 ? score : undefined;
 }
 
-/** A whole number may be a rank; beside a confidence, a number up to 1 may be a probability. */
+/**
+ * Ignores a whole number, which may be a rank. If the finding has a confidence, also ignores a
+ * number up to 1, which may be a probability.
+ */
 function toScore(value: unknown, finding: Fields): number | undefined {
   const score = String(value).includes('.') ? toCvssScore(value) : undefined;
   const isProbability = (score ?? 0) <= 1 && hitsAt(finding, aliases.CONFIDENCE).length > 0;
@@ -104,7 +107,7 @@ function toVector(value: unknown): string | undefined {
   return looksRight ? visibleLine(value) : undefined;
 }
 
-/** If `isBare`, numbers without `CWE-` count, too. An object's kind, if any, overrides this. */
+/** If `isBare`, numbers without `CWE-` count, too. An object's kind, if any, overrides `isBare`. */
 function cwesIn(value: unknown, isBare: boolean): readonly number[] {
   if (Array.isArray(value))
     return value.slice(0, maxCwes).flatMap((item) => (Array.isArray(item) ? [] : cwesIn(item, isBare)));

@@ -64,7 +64,8 @@ export function readFinding(item: Item): ReadFinding {
   // A field that gave no value doesn't count as used, so it is shown under “Other fields”.
   if (live === undefined) used.length = usedFirst;
   const usedBefore = used.length;
-  // Beside a URL, a path without a line is part of that URL, even if a file here has the same name.
+  // If the finding has a URL, a path without a line is part of that URL, even if a local file has
+  // the same name.
   const locations = readLocations(fields).filter(
     ({ startLine }) => live?.url === undefined || startLine !== undefined,
   );

@@ -22,7 +22,7 @@ export function isSarifFault(subject: string | undefined): subject is SarifFault
   return SARIF_FAULTS.some((fault) => fault === subject);
 }
 
-/** These versions name files in another way. */
+/** These versions name files differently. */
 const oldVersion = /^(?:1|2\.0)\./;
 const maxDetail = 300;
 const maxJustification = 10_000;
@@ -113,7 +113,7 @@ function toItem(result: JsonObject, references: References): Item {
   const resolved: JsonObject = {
     ...whole,
     message: withLocationsOfLinks(whole),
-    // An artifact on the web is a part of a live application, not a file.
+    // An artifact on the web is part of a live application, not a file.
     ...(target !== undefined && isWebAddress(target) && { webRequest: whole['webRequest'] ?? { target } }),
     recommendation: fixesOf(whole),
     // These fields have been read, so they are not shown as other fields.
@@ -125,8 +125,8 @@ function toItem(result: JsonObject, references: References): Item {
 }
 
 /**
- * Returns the tool's reasons. A result is not suppressed if one of its suppressions is under review
- * or was rejected (3.35.3).
+ * Returns the tool's reasons. A result counts as suppressed only if none of its suppressions has a
+ * `status` (3.35.3) other than `accepted`.
  */
 function suppressionOf(result: JsonObject): string | undefined {
   const suppressions = listAt(result, 'suppressions');
@@ -221,9 +221,9 @@ function decoded(uri: string): string {
 }
 
 /**
- * Returns the prefix of paths with this base: its URI after those of the bases around it (3.14.14).
- * The outermost base may be a folder on another machine, so `/./` follows it for
- * `location/resolver`. A base on the web is ignored, since it is a page of the repository.
+ * Returns the prefix of paths with this base: the URIs of the bases that it is relative to, then
+ * its own URI (3.14.14). The outermost base may be a folder on another machine, so `/./` marks its
+ * end for `location/resolver`. A base on the web is ignored, since it is a page of the repository.
  */
 function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
@@ -238,7 +238,7 @@ function prefixOf(base: JsonObject, bases: JsonObject): string {
   return prefix;
 }
 
-/** The start of a longer URI may be the path of another file. */
+/** A longer URI is ignored, not cut, because its start may be the path of another file. */
 function isUri(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_PATH;
 }

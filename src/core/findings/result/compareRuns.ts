@@ -12,7 +12,7 @@ import type { FoundByRun, ResultFinding, Verdict } from './result.ts';
 
 export interface ComparedRun extends LaterRun {
   readonly cut: Cut | undefined;
-  /** Each blackbox assessment has it, even if its file cannot be read. Other runs don't. */
+  /** Every blackbox assessment has one, even if the file cannot be read. Other runs have none. */
   readonly progress: ScanProgress | undefined;
   readonly progressBefore: ScanProgress | undefined;
 }
@@ -32,7 +32,7 @@ export async function compareFindings(
   const { former, hasBaseline } = before;
   const known = allNamesOf([...before.findings, ...before.absent]);
   const isUnknown = ({ name }: ResultFinding): boolean => !known.has(name);
-  // The run that reported these may have been removed.
+  // The former result may have findings of a run that has been removed.
   const absentBefore = [...before.absent, ...former.absent.filter(isUnknown)];
   const earlier = [...before.findings, ...absentBefore];
   const formerPairs = await pairFindings(run, own, former.findings);

@@ -22,7 +22,7 @@ import type { ResultFinding } from './result.ts';
  * same finding. Then, rule by rule, two findings are paired if each is the other's only candidate;
  * findings that are already paired are candidates, too. A rule with `isSure` finds the same
  * finding, which keeps its earlier name. Twins, which no rule distinguishes, are paired in their
- * order, but not surely.
+ * order, but these pairs aren't sure.
  */
 
 export interface LaterRun {
@@ -43,7 +43,7 @@ interface Candidate {
   readonly file: string | undefined;
   /**
    * One key has the file and quote of the main location. If several locations have quotes, another
-   * key has all of these, sorted.
+   * key has the files and quotes of all of them, sorted.
    */
   readonly quotes: readonly string[];
   /** It has the main location's quote and bare file name. */
@@ -87,7 +87,7 @@ function doOverlap({ lines: one }: Candidate, { lines: other }: Candidate): bool
   return one.startLine <= other.endLine && other.startLine <= one.endLine;
 }
 
-/** Edited code needs a new decision. */
+/** Edited code isn't the same code, because it needs a new decision. */
 function areOfSameCode(one: Candidate, other: Candidate): boolean {
   const isKept = (range: DriftedRange | undefined): boolean =>
     range?.drift === 'same' || range?.drift === 'moved';

@@ -27,7 +27,7 @@ const ABSENT = [
 
 export const VERDICTS = [...REPORTED, ...ABSENT] as const;
 
-/** `unknown` means that the finding is absent for an unknown cause. */
+/** `unknown` means that the finding is absent for an unknown reason. */
 export type Verdict = (typeof VERDICTS)[number];
 
 export function isReported(verdict: Verdict | undefined): boolean {
@@ -48,7 +48,10 @@ export interface ResultFinding extends Named {
   readonly ofTarget: string;
   /** It is undefined if several folders are possible, and empty if no folder is. */
   readonly uploadedFolder: string | undefined;
-  /** This is the main location's path, if possible that of the uploaded file. */
+  /**
+   * This is the path of the main location's uploaded file or, if that file is unknown, the reported
+   * path.
+   */
   readonly uploadedPath: string;
   readonly uploaded: readonly (UploadedFile | undefined)[];
   /** Each location has its `quoteKeyOf`, which may be empty. */
@@ -58,13 +61,13 @@ export interface ResultFinding extends Named {
   readonly verdict?: Verdict | undefined;
   /** The finding has been reported or absent since the run with this `createdAt`. */
   readonly statusSince: number;
-  /** A complete run of its folder did not report the finding. */
+  /** A complete run of the finding's folder did not report it. */
   readonly missed?: true | undefined;
 }
 
 /**
- * Increase this if results come out differently. Saved results are then worked out again, and may
- * pass on names and evidence.
+ * Increase this when a code change alters results. Saved results are then worked out again, but
+ * their names and evidence may be kept.
  */
 export const resultFormat = 12;
 
@@ -76,14 +79,14 @@ export const headSchema = z.object({
   inputs: z.string(),
   facts: z.string(),
   fileStamp: z.string(),
-  /** These are earlier results: one for each folder of the run, then that of the baseline. */
+  /** These are earlier results: one for each folder of the run, then the baseline's. */
   before: z.array(z.nullable(z.object({ id: z.string(), inputs: z.string(), createdAt: z.number() }))),
   /** The findings of these earlier runs could not be read. */
   skipped: z.array(z.object({ id: z.string(), fileStamp: z.optional(z.string()) })),
   file: z.string(),
   knowsUploaded: z.array(z.boolean()),
   cut: z.optional(cutSchema),
-  /** New findings are new since this run. Its `cut` means that some of its findings are unknown. */
+  /** New findings are new since this run. With `cut`, not all of the run's findings are known. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
   unlisted: z.number(),
   counts: z.object({ findings: z.number(), absent: z.number() }),
@@ -100,7 +103,7 @@ export interface RunResult extends FoundByRun {
   readonly head: ResultHead;
 }
 
-/** No other change to the run's journal affects its result. */
+/** Changes to other members of a run's journal don't affect the result. */
 export function factsOf(run: Run): string {
   const { state, workflow, input, baseUrl, organizationId, targets } = run;
   const { artifacts, endedEarly } = { artifacts: undefined, endedEarly: undefined, ...run };

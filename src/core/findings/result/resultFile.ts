@@ -22,9 +22,10 @@ import { headSchema, type ResultFinding, resultFormat, type ResultHead, type Run
 
 /**
  * Two files in a run's folder have lines of JSON. The first line of `result.json` is the head. It
- * shows whether the result is current, and has the SHA-256 of the rest instead of a schema. Then
- * come a table of values that findings share, and lists of findings, absent ones last.
- * `details.jsonl` names its findings file; each further line has an index, a hash, and details.
+ * shows whether the result is current. The other lines have no schema, but the head has their
+ * SHA-256. They are a table of values that findings share, then lists of findings, absent ones
+ * last. The first line of `details.jsonl` names the findings file. Each further line has an index,
+ * a hash, and details.
  */
 
 export const resultName = 'result.json';
@@ -57,7 +58,7 @@ function unless<T>(value: T, usual: T): T | undefined {
   return value === usual ? undefined : value;
 }
 
-/** A result that would be too large has fewer locations. */
+/** A result that would be too large is saved with fewer locations per finding. */
 export async function writeResult(runFolder: string, result: RunResult): Promise<void> {
   for (let locations = maxLocations; locations > 0; locations >>= 1) {
     const content = contentOf(result, locations);
@@ -211,7 +212,7 @@ async function* linesOf(path: string, maxFileBytes: number): AsyncGenerator<Buff
 
 const detailsHeadSchema = z.object({ file: z.string() });
 
-/** The hash replaces a schema of the details. */
+/** The details have a hash instead of a schema. */
 const detailsLineSchema = z.tuple([z.number(), z.string(), z.record(z.string(), z.unknown())]);
 
 function hashOf(details: object): string {

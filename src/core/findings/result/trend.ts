@@ -62,7 +62,7 @@ export async function traceTrend(
     });
     const limitations = limitationsOf(run, result, allFolders);
     const reported = (result?.findings ?? []).map(withoutTexts);
-    // A finding under another name counts as reported.
+    // A finding that may be reported under another name counts as reported.
     for (const name of allNamesOf(reported)) known.delete(name);
     const verdicts = new Map(result?.absent.map(({ name, verdict }) => [name, verdict]));
     const absent = [...known.values()].map((each) => ({ ...each, verdict: verdicts.get(each.name) }));

@@ -24,8 +24,8 @@ import { factsOf, newHead, type ResultFinding, type ResultHead, type RunResult }
 import { isOfLaterVersion, readSaved, resultName, writeDetails, writeResult } from './resultFile.ts';
 
 /**
- * Works out what a run found. It keeps the texts of uploaded files that locations point at, and
- * looks up lines and quotes in these. Names and verdicts depend on earlier results.
+ * `workOut` works out what a run found. It keeps the texts of uploaded files that locations point
+ * at, and looks up lines and quotes in them. Names and verdicts depend on earlier results.
  */
 
 export interface WorkOut {
@@ -43,7 +43,7 @@ export interface WorkOut {
 
 /** Further absent findings are only counted. */
 const maxAbsent = 10_000;
-/** Another window may work out the same run. */
+/** Another window may work out the same run at the same time. */
 const maxTries = 3;
 
 export interface WorkedOut {

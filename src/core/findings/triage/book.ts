@@ -77,8 +77,8 @@ export function* readBook(content: Buffer): Generator<undefined, TriageBook> {
     if (end === start) continue;
     const isTooLong = end - start > maxLineBytes;
     const json = isTooLong ? null : parseIfJson(content.toString('utf8', start, end));
-    // A line that a crash or a full disk cut off has no empty line after it: it is no decision, and
-    // no damage.
+    // A line that was cut off by a crash or a full disk has no empty line after it. It is ignored,
+    // and doesn't count as damage.
     const isWhole = lineFeed >= 0 && [undefined, 0x0a].includes(content[lineFeed + 1]);
     if (json === undefined && !isWhole) continue;
     const line = lineSchema.safeParse(json).data;

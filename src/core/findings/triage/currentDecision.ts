@@ -20,8 +20,8 @@ export function decide(
     folders.flatMap((folder) => decisions.get(folder, one, run.id) ?? []);
   const all = about(found);
   const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
-  // A finding that a later run reports again was not fixed. The source may have been packaged until
-  // the run was dispatched.
+  // A finding that a later run reports again was not fixed. A run is later if it was dispatched
+  // after the decision, since its source may have been packaged up to then.
   const packedUntil = 'dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : -Infinity;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
     verdict !== 'carriedOver' &&
@@ -31,10 +31,10 @@ export function decide(
   const untouched = finding.toolDecision ?? undecided;
   const isOutdated = isRefuted(latest);
   const triage = isOutdated ? untouched : (latest ?? untouched);
-  // These decisions are under names that this result doesn't have. The runs of their findings may
-  // have been removed.
   const byFingerprint = (): readonly TriageEntry[] =>
     folders.flatMap((folder) => decisions.byFingerprint(folder, found.fingerprint) ?? []);
+  // These decisions are under names that this result doesn't have. The runs of their findings may
+  // have been removed.
   const ofLost = names === undefined ? [] : byFingerprint().filter(({ name }) => !names().has(name));
   const earlier = isOutdated
     ? latest

@@ -37,7 +37,7 @@ export function triagePathsOf(folder: string, storageFolder: string, isShared: b
   return isShared ? { book, shared: join(folder, '.vscode', 'whitebox-triage') } : { book };
 }
 
-/** A decision of somebody else has no effect until a user accepts it. */
+/** A decision by somebody else has no effect until a user accepts it. */
 export interface Proposal {
   readonly path: string;
   readonly entry: TriageEntry;
@@ -192,7 +192,7 @@ async function readShared(
     const read = async (name: string): Promise<void> => {
       const there = join(path, name);
       const found = await unlessMissing(() => lstat(there, { bigint: true }));
-      if (found?.isFile() !== true) return; // it is a link or a folder, or was removed meanwhile
+      if (found?.isFile() !== true) return; // It is a link or a folder, or was removed meanwhile.
       const size = Number(found.size);
       const isReadable = size > 0 && size <= Math.min(maxFileBytes, bytesLeft);
       if (isReadable) bytesLeft -= size;
@@ -227,7 +227,7 @@ async function readShared(
   }
 }
 
-/** Returns at most one name above `maxFiles`, which shows that there are too many. */
+/** Returns at most one name more than `maxFiles`, which shows that there are too many. */
 async function namesIn(path: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { name } of await opendir(path, { bufferSize: 256 })) {
@@ -238,8 +238,8 @@ async function namesIn(path: string): Promise<readonly string[]> {
 }
 
 /**
- * Links are not followed, and opening a named pipe waits for no writer. Windows has neither flag:
- * `|` takes undefined for 0.
+ * Links are not followed, and opening a named pipe doesn't wait for a writer. On Windows, both
+ * flags are undefined, which counts as 0.
  */
 const flag = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 

@@ -50,7 +50,7 @@ interface DecisionChange {
   readonly removed?: readonly string[];
 }
 
-/** Other windows add to these books, too. */
+/** Holds the books of folders. Other windows add to the same books. */
 export class TriageStore {
   readonly #deps: TriageDeps;
   /** The key is a `pathKey`, since runs may spell a folder differently. */
@@ -105,7 +105,7 @@ export class TriageStore {
     return name === undefined ? undefined : this.get(folder, { name });
   }
 
-  /** A rebuilt container, for example, has no decisions. */
+  /** True if this machine has no decisions for the folder, as in a rebuilt container. */
   isNewHere(folder: string): boolean {
     return this.#bookOf(folder)?.entries.size === 0;
   }
@@ -246,8 +246,8 @@ export class TriageStore {
     await this.#changeEach(made, (entries, { book, paths }, folder) => {
       before.set(folder, book);
       if (paths.shared === undefined) return { entries };
-      // A later decision about a finding reuses its file, since Git would take a new file for a
-      // rename.
+      // A later decision about a finding reuses the earlier decision's file, since Git would take a
+      // new file for a rename.
       const fileOf = (entry: TriageEntry): string => entryOf(book, entry)?.sharedAs ?? entryName(entry);
       return { entries: entries.map((entry) => ({ ...entry, sharedAs: fileOf(entry) })) };
     });
@@ -264,7 +264,7 @@ export class TriageStore {
 
   /**
    * `plan` gets the decisions that are on the disk. A future time would outrank later decisions of
-   * this machine, so it becomes now.
+   * this machine, so it is replaced by the current time.
    */
   #change(
     folders: Iterable<string>,
@@ -318,7 +318,7 @@ export class TriageStore {
         if (this.#version !== before) this.#changed.fire();
       }
     });
-    this.#queue = done.catch(() => undefined); // the caller gets the error
+    this.#queue = done.catch(() => undefined); // The caller gets the error.
     return done;
   }
 }
