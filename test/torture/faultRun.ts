@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defaultIdleLimits } from '../../src/core/api/http.ts';
 import { AssessmentError } from '../../src/core/errors.ts';
 import { staleMs } from '../../src/core/run/disk/lease.ts';
 import { isFinal, type Run } from '../../src/core/run/state/run.ts';
@@ -52,7 +53,7 @@ export async function playPlan(
     const window = openWindow(scope, fixture, {
       deleteSource: plan.deleteSource,
       random,
-      ...(plan.faults.some(({ before: fault }) => fault?.kind === 'stall') ? { idle } : {}),
+      idle: plan.faults.some(({ before: fault }) => fault?.kind === 'stall') ? idle : defaultIdleLimits,
       ...(plan.hasTokenCommand ? { refresh: () => Promise.resolve(token) } : {}),
       ...(workerFile === undefined ? {} : { workerFile }),
     });

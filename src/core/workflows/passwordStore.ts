@@ -53,7 +53,10 @@ type IndexEntry = z.infer<typeof indexEntrySchema>;
 
 export type SavedLogin = IndexEntry & { readonly key: string };
 
-/** Passwords that a user has entered for a start, by `PasswordStore.keysOf`. */
+/**
+ * Passwords that aren't saved for a request yet. The user has entered them, or they are from an
+ * earlier request. The keys come from `PasswordStore.keysOf`.
+ */
 export type EnteredPasswords = Map<string, string>;
 
 /** A login's password from another request. Its value is returned only for the same target file. */

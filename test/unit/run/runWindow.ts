@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { mock } from 'node:test';
 import { AssessmentClient } from '../../../src/core/api/client.ts';
 import type { TokenSource } from '../../../src/core/api/credentials.ts';
+import { defaultIdleLimits, type IdleLimits } from '../../../src/core/api/http.ts';
 import { AssessmentError } from '../../../src/core/errors.ts';
 import type { Clock, Logger } from '../../../src/core/ports.ts';
 import type { Assessment } from '../../../src/core/run/state/newRun.ts';
@@ -81,6 +82,7 @@ export interface WindowOptions {
   readonly tokenSource?: TokenSource;
   readonly deleteSource?: boolean;
   readonly random?: () => number;
+  readonly idle?: IdleLimits;
   readonly saveResult?: NonNullable<RunDeps['saveResult']>;
   /** The workbench answers at once by default. */
   readonly askWorkbench?: () => Promise<unknown>;
@@ -146,7 +148,7 @@ export async function setUpWindow(
 export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = {}): RunWindow {
   const { service } = fixture;
   const clock = options.clock ?? fixture.clock;
-  const random = options.random ?? ((): number => 0.5);
+  const { random = (): number => 0.5, idle = defaultIdleLimits } = options;
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   const warnings: string[] = [];
@@ -172,7 +174,7 @@ export function openWindow(t: Scope, fixture: Fixture, options: WindowOptions = 
     clientFor: ({ baseUrl, organizationId, input }) => {
       const passwords = (): Promise<readonly string[]> => Promise.resolve(passwordsOf(input));
       const options = { baseUrl, organizationId, passwords, token: source };
-      return new AssessmentClient({ ...options, clock, log, random });
+      return new AssessmentClient({ ...options, clock, log, random, idle });
     },
     passwordsOf: ({ input }) => {
       const passwords = passwordsOf(input);

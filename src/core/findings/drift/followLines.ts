@@ -14,8 +14,8 @@ import {
 export type Drift = 'same' | 'moved' | 'changed' | 'gone' | 'unknown';
 
 /**
- * A `gone` range is about where the code was. An `unknown` range has the same numbers, limited to
- * the length of the text.
+ * A `gone` range is near the place where the code was. An `unknown` range keeps its old line
+ * numbers, limited to the length of the text.
  */
 export interface DriftedRange extends LineRange {
   readonly drift: Drift;

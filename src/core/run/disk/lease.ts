@@ -15,8 +15,8 @@ const renewMs = 5_000;
 /** A lease that a window has seen unchanged this long, by its monotonic clock, is stale. */
 export const staleMs = 30_000;
 /**
- * The same limit for a lease that names this host and a process that doesn't exist here. The limit
- * isn't 0, because the process may run in another container with the same host name.
+ * A lease that names this host and a process that doesn't exist here is stale after this shorter
+ * time. It isn't 0, because the process may run in another container with the same host name.
  */
 export const deadMs = 10_000;
 

@@ -30,7 +30,7 @@ export interface PackedPaths {
   readonly lengths: Int32Array<ArrayBuffer>;
 }
 
-/** Sending each path by itself would leave a flattened copy of it in memory. */
+/** V8 would keep a second copy in memory of each path that is sent by itself. */
 export function toPackedPaths(files: readonly FileToPack[]): PackedPaths {
   return {
     paths: files.map(({ path }) => path).join(''),

@@ -18,7 +18,8 @@ export const riskyNames: readonly (readonly [pattern: string, path: RegExp])[] =
     return [pattern, new RegExp(`${path.replace('*', '')}${pattern.endsWith('/') ? '[^/]' : '$'}`)] as const;
   }),
   ['*.kdbx', /\.kdbx?$/],
-  // A key has no extension, or a copy's (`.bak`). `id_map.json` and `id_generator.py` aren't keys.
+  // A key file has no extension, or one such as `.bak` or `.key` after the type of its key.
+  // `id_map.json` and `id_generator.py` aren't keys.
   ['id_*', /\/id_(?:[^./]+|(?:rsa|dsa|ecdsa|ed25519)[^./]*\.(?:bak|old|orig|backup|key|txt|\d+))$/],
   ['.netrc', /\/[._]netrc$/],
   ['.pgpass', /\/\.?pgpass(?:\.conf)?$/],
