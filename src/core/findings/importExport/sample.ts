@@ -75,8 +75,8 @@ async function fill(folder: string, { from, language }: SampleSource, deps: Samp
     await writeFiles(folder, files);
     return findings.read(await importRun(imported, origin, { store: deps.runs, clock }));
   };
-  // Owners are looked up only in a repository. A folder with an empty `.git` counts as one here, but
-  // not for Git.
+  // Owners are looked up only in a repository. A folder with an empty `.git` counts as one here,
+  // but not for Git.
   await mkdir(join(folder, '.git'));
   const shop = await readFiles(join(from, 'shop'));
   const before = new Map([...shop, ...(await readFiles(join(from, 'before')))]);
