@@ -168,7 +168,7 @@ export async function listFindings(
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
   const located = await locate(listed.slice(offset, offset + limit));
   const answer = {
-    // An empty list may mean that there are no findings, or that none were read.
+    // An empty `findings` may mean that a run found nothing, or that it could not be read.
     runs: runs.map(({ run, failure, shown, savedAt }) => ({
       run: run.id,
       state: run.state,

@@ -28,7 +28,7 @@ export function toBundle({ run, shown }: ShownRun, artifacts: readonly BundleFil
     .flatMap((each) =>
       toTriageSubjects(each)
         .slice(0, 1)
-        // The decision may name the file and index of another findings file.
+        // The decision may be about another findings file: `subject` replaces its file and index.
         .map((subject) => ({ ...asDecided(each.triage), ...subject, ...unbound }))
         .map((entry) => `${formatLine(entry)}\n`),
     );

@@ -138,7 +138,10 @@ function putLost(all: Locations, locations: readonly Location[], former: Located
   put(all, { file: { file, folder, target, path, uploaded }, locations }, gone);
 }
 
-/** Without an answer, locations don't change or, if any has no entry, all are as reported. */
+/**
+ * Without an answer, locations stay as they are. But if any of the file's locations has no entry
+ * yet, all of them become as reported.
+ */
 function putFollowed(all: Locations, each: LocationsOfFile, now: CurrentLocations | undefined): void {
   if (now !== undefined) put(all, each, now);
   else if (each.locations.some((location) => !all.has(location))) put(all, each, asReported(each));

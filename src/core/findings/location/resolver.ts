@@ -282,7 +282,7 @@ interface FoundOnDisk extends Pick<Match, 'step'> {
   readonly here: VisitedFile | 'refused';
 }
 
-/** A refused path is not searched for by a shorter end. */
+/** Once a path is refused, no shorter end of it is tried. */
 async function searchDisk(
   text: string,
   { names, disk }: { readonly names: readonly string[]; readonly disk: OpenedFolder },

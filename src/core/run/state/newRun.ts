@@ -39,7 +39,7 @@ export const noteSchema = z.object({
   language: languageSchema,
   runId: identifierSchema,
   dispatchedAt: z.optional(z.number()),
-  /** The local ID. Absent while a user tracks a run by its ID. */
+  /** The local ID. Absent if a user tracks the run by its run ID. */
   id: z.optional(idSchema),
   intendedAt: z.optional(z.number()),
   targets: z.array(z.object({ folder: z.string(), name: z.string(), fileId: z.optional(identifierSchema) })),

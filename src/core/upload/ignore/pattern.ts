@@ -33,7 +33,10 @@ export interface Pattern {
   readonly anywhere: boolean;
 }
 
-/** A number is the unit of a byte, `one` is any byte, and `any` is any number of bytes. */
+/**
+ * A number is one byte, as a UTF-16 unit of `toGitBytes`. `one` is any byte, and `any` is any
+ * number of bytes.
+ */
 type Token = number | 'one' | 'any' | ByteSet;
 
 type Name = Token[] | typeof globstar;

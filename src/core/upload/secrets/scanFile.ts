@@ -96,7 +96,8 @@ function scanText(chunks: Iterable<TextChunk>, path: string): Omit<Suspicion, 's
       matches++;
       const { rule, line } = match;
       const masked = maskMatch(match);
-      // A long secret has one key on its line, even if several rules, or both forms, match it.
+      // A long secret is listed once per line, even if several rules find it, or if both its text
+      // and its decoded form match.
       const key = `${line}:${match.secret.length < 20 ? masked : maskToken(match.secret)}`;
       const isNew = !seen.has(key);
       seen.add(key);
