@@ -10,14 +10,14 @@ import { copyDiagnostics, type RecentLog, type SettingList } from './account/cop
 import { signIn, signInForRun, signOut } from './account/signIn.ts';
 import { testConnection } from './account/testConnection.ts';
 import { copyMcpConfiguration, type McpFiles } from './agents/copyMcpConfiguration.ts';
-import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/featureCommands.ts';
+import { choosePairs, filterFeatures, setPriority, togglePairs } from './blackbox/choosePairs.ts';
 import { continueRun } from './blackbox/continueRun.ts';
 import { featureRows } from './blackbox/featureItems.ts';
 import type { FeaturesView } from './blackbox/featuresView.ts';
 import { newTargetFile } from './blackbox/newTargetFile.ts';
 import { managePasswords, movePasswords } from './blackbox/passwords.ts';
 import { type BlackboxDeps, startAgain, startFromFile } from './blackbox/startBlackbox.ts';
-import { describeError } from './errors/messages.ts';
+import { describeError } from './errors/errorMessages.ts';
 import type { Attempt } from './errors/errorActions.ts';
 import { showChangesSince } from './findings/code/asAssessed.ts';
 import { compareRuns } from './findings/compareRuns.ts';

@@ -4,7 +4,7 @@ import { toToken } from '../../core/api/credentials.ts';
 import { isAbortError } from '../../core/errors.ts';
 import type { Run } from '../../core/run/state/run.ts';
 import { extensionId } from '../runs/runLink.ts';
-import { describeError } from '../errors/messages.ts';
+import { describeError } from '../errors/errorMessages.ts';
 import { openSetting } from '../errors/errorActions.ts';
 import { firstLines, formatAccount } from '../formats.ts';
 import { withProgress } from '../progress.ts';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind } from '../../core/errors.ts';
 import type { Logger } from '../../core/ports.ts';
 import { inBackground } from '../../core/yieldingWork.ts';
-import { describeError } from '../errors/messages.ts';
+import { describeError } from '../errors/errorMessages.ts';
 import { withProgress } from '../progress.ts';
 import { readDestination } from '../settings.ts';
 import { showError, showInformation } from '../showMessage.ts';

@@ -15,7 +15,7 @@ import { type TriagePaths, triagePathsOf } from '../../core/findings/triage/tria
 import { TriageStore } from '../../core/findings/triage/triageStore.ts';
 import type { Clock, Disposable, Logger } from '../../core/ports.ts';
 import { type FolderCalls, inBackground } from '../../core/yieldingWork.ts';
-import { describeError } from '../errors/messages.ts';
+import { describeError } from '../errors/errorMessages.ts';
 import { showLog } from '../errors/errorActions.ts';
 import { countFindings, formatDate } from '../formats.ts';
 import { severityLabel, titleOfFinding, triageLabel } from '../findingLabels.ts';

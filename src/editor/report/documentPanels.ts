@@ -9,7 +9,7 @@ import {
   type ReportContent,
   type ReportStrings,
 } from '../../core/report/protocol.ts';
-import { describeError } from '../errors/messages.ts';
+import { describeError } from '../errors/errorMessages.ts';
 import type { Attempt } from '../errors/errorActions.ts';
 import { documentHtml } from '../../core/report/documentHtml.ts';
 import { type MessageAction, runAction } from '../showMessage.ts';

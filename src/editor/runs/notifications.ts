@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { continuationsOf } from '../../core/features/continuedRuns.ts';
 import { isUnsent, roleOf, type Run, type RunIn } from '../../core/run/state/run.ts';
-import { describeError, describeFailure, describeRefusal } from '../errors/messages.ts';
+import { describeError, describeFailure, describeRefusal } from '../errors/errorMessages.ts';
 import { type ErrorMessage, showRunsAction } from '../errors/errorActions.ts';
 import { compact, countShown, describeZero, formatNumber } from '../formats.ts';
 import { continuationLabel, hasArtifact, runStateLabel, titleOf, workflowTitle } from './runLabels.ts';

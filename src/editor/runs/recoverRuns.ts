@@ -5,7 +5,7 @@ import type { RunNote } from '../../core/run/state/newRun.ts';
 import type { RunStore } from '../../core/run/disk/runStore.ts';
 import type { RunTracker } from '../../core/run/runTracker.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { describeError } from '../errors/messages.ts';
+import { describeError } from '../errors/errorMessages.ts';
 import { showLog } from '../errors/errorActions.ts';
 import { hasOpenFolder } from '../folders.ts';
 import { formatList, formatNumber } from '../formats.ts';

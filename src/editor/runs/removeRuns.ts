@@ -6,7 +6,7 @@ import type { RunTracker } from '../../core/run/runTracker.ts';
 import { isFinal, type Run, runIdOf } from '../../core/run/state/run.ts';
 import { waitsForToken } from '../../core/run/state/trouble.ts';
 import { visibleLine } from '../../core/visibleText.ts';
-import { describeError } from '../errors/messages.ts';
+import { describeError } from '../errors/errorMessages.ts';
 import { formatNumber, formatTime } from '../formats.ts';
 import { hasArtifact, titleOf } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';

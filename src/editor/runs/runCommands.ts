@@ -7,7 +7,7 @@ import { inBackground } from '../../core/yieldingWork.ts';
 import { isReopened } from '../blackbox/exactRequest.ts';
 import { askForPasswords, type PasswordDeps } from '../blackbox/passwords.ts';
 import { showRunsAction } from '../errors/errorActions.ts';
-import { describeTrouble } from '../errors/messages.ts';
+import { describeTrouble } from '../errors/errorMessages.ts';
 import { formatTime, moreLabel } from '../formats.ts';
 import { lostAnswerLabel, titleOf, workflowTitle } from './runLabels.ts';
 import { withProgress, withViewProgress } from '../progress.ts';

@@ -19,7 +19,7 @@ import {
 import { clip, visibleLine } from '../../core/visibleText.ts';
 import { perspectives } from '../../core/workflows/perspectives.ts';
 import { openFile } from '../errors/errorActions.ts';
-import { describeFailure, describeRefusal, describeTrouble } from '../errors/messages.ts';
+import { describeFailure, describeRefusal, describeTrouble } from '../errors/errorMessages.ts';
 import {
   capitalized,
   countFiles,

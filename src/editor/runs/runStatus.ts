@@ -17,7 +17,7 @@ import {
   type Run,
   wasStartedHere,
 } from '../../core/run/state/run.ts';
-import { describeTrouble } from '../errors/messages.ts';
+import { describeTrouble } from '../errors/errorMessages.ts';
 import { compact, formatDuration, formatList, formatTime } from '../formats.ts';
 import { runTitle, runStateLabel } from './runLabels.ts';
 

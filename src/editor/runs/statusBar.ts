@@ -11,7 +11,7 @@ import {
 } from '../../core/run/state/trouble.ts';
 import { elapsedMs, isFinal, isLive, isUnsent, type Run } from '../../core/run/state/run.ts';
 import type { Accounts } from '../account/accounts.ts';
-import { describeUnavailable } from '../errors/messages.ts';
+import { describeUnavailable } from '../errors/errorMessages.ts';
 import { compact, countFindings, formatAccount, formatDuration, formatNumber } from '../formats.ts';
 import { attentionLabel, hasArtifact, runTitle, runStateLabel } from './runLabels.ts';
 import { readDisplaySettings } from '../settings.ts';

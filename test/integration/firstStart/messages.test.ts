@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError, type ErrorKind, workerCrash } from '../../../src/core/errors.ts';
 import { zipBundle } from '../../../src/core/findings/importExport/bundle.ts';
-import { describeError } from '../../../src/editor/errors/messages.ts';
+import { describeError } from '../../../src/editor/errors/errorMessages.ts';
 import { answer, link, shownTexts } from '../dialogs.ts';
 import { folder } from '../openFolders.ts';
 import { call, signInEachTest } from '../signedIn.ts';

@@ -5,7 +5,7 @@ import { runInThisContext } from 'node:vm';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { systemClock } from '../../../src/core/ports.ts';
-import { describeError } from '../../../src/editor/errors/messages.ts';
+import { describeError } from '../../../src/editor/errors/errorMessages.ts';
 import { handToAgent } from '../../../src/editor/findings/shareFindings.ts';
 import { gitApi, openDocument, repositoryOf } from '../../../src/editor/folders.ts';
 import { replace, watchMessages } from '../dialogs.ts';

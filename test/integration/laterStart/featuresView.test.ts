@@ -13,10 +13,10 @@ import {
   filterFeatures,
   setPriority,
   togglePairs,
-} from '../../../src/editor/blackbox/featureCommands.ts';
+} from '../../../src/editor/blackbox/choosePairs.ts';
 import type { FeaturesNode } from '../../../src/editor/blackbox/featureItems.ts';
 import { FeaturesView } from '../../../src/editor/blackbox/featuresView.ts';
-import { describeError } from '../../../src/editor/errors/messages.ts';
+import { describeError } from '../../../src/editor/errors/errorMessages.ts';
 import type { LazyView } from '../../../src/lazyView.ts';
 import { silent } from '../../silentLog.ts';
 import { invent } from '../../unit/findings/shownFindings.ts';

@@ -8,7 +8,7 @@ import type { ShownFinding, ShownLocation, ShownRun } from '../../../src/core/fi
 import { childNodes, type OutlineNode, rootNodes } from '../../../src/core/findings/view/outline.ts';
 import { systemClock } from '../../../src/core/ports.ts';
 import type { Run } from '../../../src/core/run/state/run.ts';
-import { describeError } from '../../../src/editor/errors/messages.ts';
+import { describeError } from '../../../src/editor/errors/errorMessages.ts';
 import { DisplayedFindings } from '../../../src/editor/findings/code/displayedFindings.ts';
 import { revealLocation } from '../../../src/editor/findings/code/goToFinding.ts';
 import { compareRuns, showAllFindings } from '../../../src/editor/findings/compareRuns.ts';

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { RunStore } from '../../../../src/core/run/disk/runStore.ts';
 import type { Failure, Run } from '../../../../src/core/run/state/run.ts';
-import { describeError } from '../../../../src/editor/errors/messages.ts';
+import { describeError } from '../../../../src/editor/errors/errorMessages.ts';
 import { capitalized } from '../../../../src/editor/formats.ts';
 import { showStorageProblem } from '../../../../src/editor/runs/recoverRuns.ts';
 import { showMenu } from '../../../../src/editor/runs/statusBar.ts';

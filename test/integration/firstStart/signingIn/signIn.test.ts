@@ -3,7 +3,7 @@ import { describe, it } from 'mocha';
 import * as vscode from 'vscode';
 import { AssessmentError } from '../../../../src/core/errors.ts';
 import type { Accounts } from '../../../../src/editor/account/accounts.ts';
-import { describeError, describeFailure } from '../../../../src/editor/errors/messages.ts';
+import { describeError, describeFailure } from '../../../../src/editor/errors/errorMessages.ts';
 import { readRawDestination } from '../../../../src/editor/settings.ts';
 import { signIn } from '../../../../src/editor/account/signIn.ts';
 import { messages, replace } from '../../dialogs.ts';
