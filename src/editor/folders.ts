@@ -93,7 +93,7 @@ export interface GitRepository {
 }
 
 export interface GitApi {
-  /** The state is `uninitialized` until the extension has looked for repositories. */
+  /** The state is `uninitialized` until the git extension has looked for repositories. */
   readonly state: 'uninitialized' | 'initialized';
   readonly onDidChangeState: vscode.Event<unknown>;
   readonly onDidOpenRepository: vscode.Event<unknown>;
@@ -139,7 +139,7 @@ export async function gitApi(): Promise<GitApi | undefined> {
   return git?.enabled === true ? git.getAPI(1) : undefined;
 }
 
-/** VS Code's git extension returns a new object at each call. */
+/** `getRepository` returns a new object at each call, so repositories are compared by root. */
 export function uniqueByRoot(repositories: Iterable<GitRepository>): readonly GitRepository[] {
   return [...new Map(Array.from(repositories, (each) => [each.rootUri.fsPath, each])).values()];
 }

@@ -75,7 +75,10 @@ export function toDetails(shown: ShownFinding, findings: FindingStore): PanelDoc
   const { run, finding } = shown;
   const current = (): ShownFinding => findings.find(run.id, shown.name) ?? shown;
   let linked = shown;
-  /** Details are kept: edits of files change only locations, and a removed run has no details. */
+  /**
+   * Details are kept: edits of files change only locations, and the details of a removed run can't
+   * be read again.
+   */
   let read: { readonly of: Finding; readonly details: Details } | undefined;
   return {
     id: `${run.id} ${shown.name}`,

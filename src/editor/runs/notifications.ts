@@ -85,7 +85,7 @@ function noticeOf(run: Run, read: ShownRun | undefined): Notice {
   }
 }
 
-/** If nobody knows how the run ended, the text doesn't say that it failed. */
+/** If it is unknown whether or how the run ended, the text doesn't say that it failed. */
 function failureText(run: RunIn<'failed'>, message: string): string {
   switch (run.failure.kind) {
     case 'unanswered':

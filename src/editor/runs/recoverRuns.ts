@@ -86,8 +86,8 @@ async function forgetLost(lost: readonly RunNote[], { notes }: { notes: RunNotes
 
 export function resumeRuns(deps: ResumeDeps): Disposable {
   const { tracker, log } = deps;
-  // Nothing awaits these, because the service may not respond.
   const start = (): void => {
+    // Nothing awaits these calls, because the service may not respond.
     inBackground(tracker.resume(), log);
     inBackground(offerLostRuns(deps), log);
   };

@@ -77,7 +77,7 @@ export function readLink(path: string, query: string): RunReference | undefined 
   return path === '/run' ? { workflow: data.workflow, run: data.run, at: data.at } : undefined;
 }
 
-/** Finds a link even among other words. */
+/** Finds a link even among other words. Also reads the body of a webhook. */
 export function readPasted(text: string): RunReference | undefined {
   if (text.length > maxTextLength) return undefined;
   const [path, query] = (linkPattern.exec(text) ?? [])

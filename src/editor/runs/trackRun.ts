@@ -66,8 +66,8 @@ export async function giveRunId(
 }
 
 /**
- * Asks whether the ID belongs to an unconfirmed start. If one run had two entries, the end of one
- * entry could delete the source that the other still needs.
+ * Asks whether the run ID belongs to an unconfirmed start. If one run had two entries, the end of
+ * one entry could delete the source that the other still needs.
  */
 async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'elsewhere' | undefined> {
   const hash = accountHash(account);
@@ -85,7 +85,7 @@ async function pickStart(runs: RunStore, account: Destination): Promise<Run | 'e
   return (await vscode.window.showQuickPick(items, { title, ignoreFocusOut: true }))?.start;
 }
 
-/** The service describes a run only under its workflow. */
+/** The path of every request about a run contains the run's workflow. */
 async function pickWorkflow(): Promise<WorkflowId | undefined> {
   const items = workflowIds.map((workflow) => ({ label: workflowLabel(workflow), workflow }));
   const title = t('What Type of Run Is It?');

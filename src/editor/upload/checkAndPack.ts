@@ -79,7 +79,7 @@ interface Packed {
 }
 
 /**
- * Asks about secrets and packs. Repeats this if packed files differ from the checked content. The
+ * Asks about secrets, then packs. Repeats this if packed files differ from the checked content. The
  * caller discards the returned archives. Returns undefined if the user cancels.
  */
 export async function packChecked<P extends Packed>(
@@ -110,7 +110,8 @@ async function decideSecrets(
   { choices, steps }: PreparationDeps,
 ): Promise<readonly Prepared[] | undefined> {
   if (!(await askAboutSecrets(prepared, choices))) return undefined;
-  // Applies the choices of the preparation: files added in the preview since then are unchecked.
+  // Applies the choices of the preparation: files that were added in the preview since then haven't
+  // been checked for secrets.
   const decided = prepared.map((folder) => applyChoices(folder, folder.choices, steps.rules()));
   for (const { selection, folder } of decided) {
     if (selection.files.length === 0) throw new AssessmentError('nothingToSend', { subject: folder.name });

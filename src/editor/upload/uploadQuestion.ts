@@ -100,7 +100,7 @@ async function describeUpload(
         countFiles(tracked.length),
         t('Include…'),
       ),
-    // The journal names only the first of these files, but counts all.
+    // An archive's `omitted` has only the first paths, so the total comes from the coverage.
     ...describeNotPackaged([...unreadable, ...omitted], coverageOf(run)?.notPackaged),
     added.length > 0 &&
       `${t('New since the run that you’re retrying: {0}', countFiles(added.length))}\n${firstLines(added.slice(0, 10).map(visibleName), added.length)}`,
