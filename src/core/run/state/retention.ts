@@ -6,7 +6,7 @@ export const maxArchiveAgeMs = 7 * dayMs;
 
 /**
  * Returns wall-clock ms. The run may have ended long before VS Code saw its exit, so the period
- * counts from `ranAt`.
+ * counts from the last good response before that.
  */
 export function resultsKeptUntil(run: Run): number | undefined {
   if (run.state === 'running' || run.state === 'cancelling') return lastGoodAnswerAt(run) + retentionMs;

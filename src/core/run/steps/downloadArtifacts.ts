@@ -25,8 +25,8 @@ const permanent: readonly ErrorKind[] = ['rejected', 'tooLarge', 'insecureUrl'];
  */
 const denied: readonly ErrorKind[] = ['notFound', 'forbidden', 'addressRefused', 'conflict', 'badResponse'];
 /**
- * An artifact that is still denied this long after the exit is lost, if the drive has seen it
- * denied for `deniedForMs`.
+ * An artifact counts as lost if it is still denied this long after the exit, and the drive has seen
+ * it denied for `deniedForMs`.
  */
 const lostAfterMs = 6 * 60 * 60 * 1000;
 const deniedForMs = 30 * 60 * 1000;

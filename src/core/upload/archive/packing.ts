@@ -30,7 +30,7 @@ export interface PackedPaths {
   readonly lengths: Int32Array<ArrayBuffer>;
 }
 
-/** V8 would keep a second copy in memory of each path that is sent by itself. */
+/** Joins the paths, because V8 would keep a second copy of each path that is sent by itself. */
 export function toPackedPaths(files: readonly FileToPack[]): PackedPaths {
   return {
     paths: files.map(({ path }) => path).join(''),
@@ -58,9 +58,8 @@ export interface Segment {
   readonly offsets: Float64Array<ArrayBuffer>;
 }
 
-/** The same calls give the same bytes. */
+/** The same calls give the same bytes. Added content must not change before the next `take`. */
 export interface SegmentBuilder {
-  /** The content must not change before the next `take`. */
   add(file: FileToPack, content: Buffer): void;
   begin(file: FileToPack, bytes: number): void;
   slice(content: Buffer, last: boolean): void;

@@ -167,7 +167,7 @@ export function combineCrc32(first: number, second: number, secondBytes: number)
   return (multiply(shift, first) ^ second) >>> 0;
 }
 
-/** Multiplies two polynomials over GF(2), modulo the CRC's. The highest bit is x^0. */
+/** Multiplies two polynomials over GF(2), modulo `polynomial`. The highest bit is x^0. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

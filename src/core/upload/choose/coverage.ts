@@ -13,7 +13,7 @@ export const coverageSchema = z.object({
     .check(z.refine((reasons) => Object.keys(reasons).length <= 32)),
   excludedFolders: count,
   notPackaged: count,
-  /** True if an index could not be read. Then `ignoredButTracked` doesn't count its files. */
+  /** True if a Git index could not be read. Then `ignoredButTracked` doesn't count its files. */
   trackedUnknown: z.optional(z.boolean()),
   lfsPointers: z.optional(count),
 });

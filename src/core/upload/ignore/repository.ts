@@ -15,8 +15,8 @@ export interface GitSurroundings {
 export interface Repository {
   readonly root: string;
   /**
-   * The folder that contains `info/exclude` and `config`. A linked working tree uses the main
-   * repository's.
+   * The folder that contains `info/exclude` and `config`. For a linked working tree, this is the
+   * Git folder of the main repository.
    */
   readonly commonDir: string;
   readonly gitDir: string;
@@ -44,7 +44,7 @@ export async function findRepository(
 
 /**
  * Returns the repository whose working tree starts at `folder`, if Git accepts the `.git` there. A
- * Git folder on a host other than the folder's and the home's is accepted unread.
+ * Git folder is accepted unread if it is on a different host than `folder` and the user's home.
  */
 export async function repositoryAt(
   folder: string,

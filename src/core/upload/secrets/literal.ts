@@ -36,7 +36,7 @@ const callee = new RegExp(String.raw`^${name}(?:\.${name})*$`);
 const withDefault = /^\$\{[\w.]{1,100}(?::[-=]?|[-=])([^${}?+=-][^${}]*)\}$/;
 
 /**
- * Returns the text of a value without quotes, or the default of a reference. Undefined for an
+ * Returns a value with its quotes removed, or the default of a reference. Undefined for an
  * expression. `next` is the character after an unquoted value: a bracket makes the value a call.
  */
 export function literalOf(value: string, next: string): string | undefined {
