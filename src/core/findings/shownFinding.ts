@@ -33,8 +33,8 @@ export interface ShownLocation {
 export interface ShownFinding extends Omit<ResultFinding, 'run'> {
   readonly run: Run;
   /**
-   * Locations whose file was never found are missing. The first location in this list stands for
-   * the finding, even if it isn't the main location.
+   * In folders that have been read, locations whose file was never found are missing. The first
+   * location in this list stands for the finding, even if it isn't the main location.
    */
   readonly locations: readonly ShownLocation[];
   readonly triage: TriageDecision;

@@ -118,8 +118,8 @@ export interface AskedFindings {
 }
 
 /**
- * Returns an empty list if the file has been replaced. If possible, saves all details again: their
- * file may be missing or damaged.
+ * Returns an empty list if the findings file has been replaced. If possible, saves all details
+ * again: their file may be missing or damaged.
  */
 export async function readReported(
   runFolder: string,

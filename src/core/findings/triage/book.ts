@@ -137,7 +137,7 @@ function format(line: TriageEntry | Answer, { shape }: { readonly shape: object 
   return JSON.stringify(stored, Object.keys(shape), indent);
 }
 
-/** Different decisions get different names. */
+/** Different decisions get different file names. */
 export function entryName(entry: TriageEntry): string {
   return `${hash('sha256', formatEntry(entry), 'hex').slice(0, 32)}.json`;
 }

@@ -21,7 +21,7 @@ export function decide(
   const all = about(found);
   const latest = latestOf(all.filter((each) => countsIn(each, run.id)));
   // A finding that a later run reports again was not fixed. A run is later if it was dispatched
-  // after the decision, since its source may have been packaged up to then.
+  // after the decision, since its source may have been packaged right before the dispatch.
   const packedUntil = 'dispatchedAt' in run ? (run.dispatchedAt ?? run.createdAt) : -Infinity;
   const isRefuted = (decision: TriageEntry | undefined): boolean =>
     verdict !== 'carriedOver' &&

@@ -15,7 +15,7 @@ export type GroupTopic = { readonly rank: number | string | undefined } & (
   | { readonly kind: 'verdict'; readonly value: Verdict | undefined }
   | { readonly kind: 'cwe'; readonly value: number | undefined }
   | { readonly kind: 'file'; readonly value: string | undefined }
-  /** Spaces separate several owners. The value is `unknown` if owners could not be read. */
+  /** Spaces separate several owners. The value is `unknown` until the owners are read. */
   | { readonly kind: 'feature' | 'owner'; readonly value: string | undefined }
 );
 

@@ -57,7 +57,7 @@ export function neighbor(
   return ahead === -1 ? first : ahead;
 }
 
-/** Going to a finding without a line keeps the cursor's line. */
+/** Going to a finding without a line keeps the cursor's line, so any line of the file counts. */
 function isAt(shown: ShownFinding, cursor: Position): boolean {
   const { file, line } = positionOf(shown);
   return file === cursor.file && (shown.locations[0]?.startLine === undefined || line === cursor.line);

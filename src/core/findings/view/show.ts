@@ -135,7 +135,7 @@ function fileOf(shown: ShownFinding): string {
   return mainLocationOf(shown)?.file ?? join(folderOf(shown) ?? '', shown.finding.locations[0]?.path ?? '');
 }
 
-/** Compares what the two runs report. The run's own result tells why a finding is absent. */
+/** Compares what the run and baseline report. The run's result tells why a finding is absent. */
 export function compareViews(view: RunView, baseline: RunView): RunView {
   const { head, run } = view;
   if (head === undefined || baseline.head === undefined) return view;
