@@ -144,7 +144,7 @@ export class PasswordStore {
     return found.filter((_, at) => passwords[at] !== undefined).sort((a, b) => latestUse(b) - latestUse(a));
   }
 
-  /** Looks at requests with other parts. Prefers the same workflow, then the latest use. */
+  /** Searches requests with other `InputParts`. Prefers the same workflow, then the latest use. */
   async findEarlier(request: PasswordRequest, { id, role }: Login): Promise<EarlierPassword | undefined> {
     const { keyOf, entry } = toIndexEntry(request);
     const key = keyOf({ id, role });

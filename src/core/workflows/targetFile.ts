@@ -95,8 +95,8 @@ export interface TargetProblem {
  */
 const maxBytes = 8_000_000;
 /**
- * Limits characters outside strings, which take most of the time. The largest valid file has some
- * 10,000, with indentation.
+ * Limits the parsing time, which depends mostly on the characters outside strings. The largest
+ * valid file has some 10,000 of them, with indentation.
  */
 const maxOutsideStrings = 100_000;
 /** A valid file has at most 4 open brackets at a time. Parsers recurse into every bracket. */

@@ -30,8 +30,8 @@ import { describeChanges, documentOfChanges } from './whatChanged.ts';
 const t = vscode.l10n.t;
 
 /**
- * Adds to `entered` the passwords that aren't saved. The saved password of an earlier request from
- * the same target file is used, but the user must agree if the request has changed.
+ * Adds to `entered` the passwords that aren't saved for `request`. The saved password of an earlier
+ * request from the same target file is used, but the user must agree if the request has changed.
  */
 export async function askForPasswords(
   request: PasswordRequest,

@@ -32,8 +32,8 @@ const patterns: Readonly<Record<string, RegExp>> = {
   'azure-client-secret': /[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-]|\.[\w~.-])/g,
   'azure-connection':
     /(?:AccountKey|SharedAccessKey|SharedSecretValue|\.azconfig\.io;Id=[^\s;]{1,80};Secret)\w{0,20}=[A-Za-z0-9+/]{35,90}={1,2}/g,
-  // The characters before the last six to eight name the service. In a newer key, the characters
-  // after the first 52 mark its form.
+  // The four characters before the last six to eight name the service. In a newer key, `JQQJ9`
+  // follows the first 52 characters instead.
   'azure-key':
     /(?<=(?<start>[A-Za-z0-9+/]{33,76}))(?:JQQJ9[9DH][A-Za-z0-9]{26,28}|(?:\+A(?:St|Ba|Sb|Eh|Rm|CR|MC)|A(?:CDb|IoT|PIM|zFu|zSe|zCa|ZDO))[A-Za-z0-9+/]{4,6})={0,2}(?![A-Za-z0-9+/=])/g,
   'slack-token':
@@ -191,7 +191,8 @@ function publicPartOf(token: string): string {
 }
 
 /**
- * From this length on, two characters tell the owner which token it is, and are useless to others.
+ * With a non-public part of at least this length, a token's last two characters identify it to its
+ * owner, and are useless to others.
  */
 const minTailLength = 20;
 

@@ -87,8 +87,8 @@ interface Folder {
 
 const sliceMs = 5;
 /**
- * Walks a folder once, in byte order. Most calls are synchronous: with a warm cache, a call takes a
- * fraction of a round trip to another thread.
+ * Walks a folder once, in byte order. Most file operations are synchronous: with a warm cache, one
+ * takes a fraction of the time of a round trip to another thread.
  */
 class Walk {
   readonly files: SelectedFile[] = [];
