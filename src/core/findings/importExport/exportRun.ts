@@ -45,7 +45,8 @@ export async function exportRun(
   const mask = <T>(value: T): Promise<T> => maskSecrets(value, secretWorkerFile);
   const runFolder = runFolderOf(source.run.id);
   if (form.kind === 'bundle') {
-    // Links and decisions have the hash of the findings file, so artifacts stay unchanged.
+    // Links to findings and decisions about them have the hash of the findings file, so artifacts
+    // stay unchanged.
     const files = toBundle(await mask(source), await readArtifacts(source.run, runFolder));
     return { content: new Uint8Array(zipBundle(files)) };
   }

@@ -61,7 +61,7 @@ export function readFinding(item: Item): ReadFinding {
   const { severity, severityText } = readRating(fields);
   const usedFirst = used.length;
   const live = readLive(fields);
-  // A field that gave no value doesn't count as used, so it is shown under “Other fields”.
+  // A field whose value is dropped doesn't count as used, so it is shown under “Other fields”.
   if (live === undefined) used.length = usedFirst;
   const usedBefore = used.length;
   // If the finding has a URL, a path without a line is part of that URL, even if a local file has

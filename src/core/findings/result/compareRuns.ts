@@ -32,7 +32,7 @@ export async function compareFindings(
   const { former, hasBaseline } = before;
   const known = allNamesOf([...before.findings, ...before.absent]);
   const isUnknown = ({ name }: ResultFinding): boolean => !known.has(name);
-  // The former result may have findings of a run that has been removed.
+  // This run's former result may have findings of a run that has been removed.
   const absentBefore = [...before.absent, ...former.absent.filter(isUnknown)];
   const earlier = [...before.findings, ...absentBefore];
   const formerPairs = await pairFindings(run, own, former.findings);

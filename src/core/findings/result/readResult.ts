@@ -38,7 +38,7 @@ export interface ResultMemory {
   readonly failed: Map<string, { readonly fileStamp: string; readonly error: AssessmentError }>;
 }
 
-/** A file may have been late only because the machine slept. */
+/** Reading may have timed out only because the machine slept. */
 export function forgetLate({ failed }: Pick<ResultMemory, 'failed'>): void {
   for (const [id, { error }] of failed) if (error.kind === 'notInTime') failed.delete(id);
 }

@@ -86,7 +86,7 @@ export const headSchema = z.object({
   file: z.string(),
   knowsUploaded: z.array(z.boolean()),
   cut: z.optional(cutSchema),
-  /** New findings are new since this run. With `cut`, not all of the run's findings are known. */
+  /** New findings are new since this run. With `cut`, not all of its findings are known. */
   baseline: z.optional(z.object({ id: z.string(), cut: z.optional(cutSchema) })),
   unlisted: z.number(),
   counts: z.object({ findings: z.number(), absent: z.number() }),

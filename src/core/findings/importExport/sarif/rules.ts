@@ -57,7 +57,7 @@ export function securityScore({ severity, cvss }: Pick<Finding, 'severity' | 'cv
   return score !== undefined && score >= from && score < below ? score : usual;
 }
 
-/** SARIF has no level for a failure without impact (2.1.0, 3.27.10). */
+/** `none` becomes `note`: SARIF has no level for a failure without impact (2.1.0, 3.27.10). */
 export function toLevel(severity: Severity): 'error' | 'warning' | 'note' {
   if (severity === 'unrated') return 'warning';
   const rank = severityRank(severity);
