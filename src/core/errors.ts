@@ -83,7 +83,8 @@ export interface ErrorData {
   /** The request didn't leave this machine, or was surely refused: a start may be sent again. */
   readonly isUnsent?: boolean | undefined;
   /**
-   * A limit or an expected size, and the actual value, in the unit of the kind (bytes for sizes).
+   * A limit or an expected size, and the actual value. Sizes are in bytes, times in milliseconds;
+   * other values count rules or files.
    */
   readonly limit?: number | undefined;
   readonly actual?: number | undefined;

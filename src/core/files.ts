@@ -279,8 +279,8 @@ export function readRegularFile(
   file: string,
   { maxBytes, followLink }: { maxBytes: number; followLink: boolean },
 ): Buffer | undefined {
-  // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows both flags are undefined,
-  // which counts as 0.
+  // Without O_NONBLOCK, opening a FIFO waits for a writer. On Windows, O_NONBLOCK and O_NOFOLLOW
+  // are undefined, which counts as 0.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLink ? 0 : constants.O_NOFOLLOW);
   let fd: number | undefined;
   try {
@@ -315,7 +315,7 @@ const watchPollMs = 10_000;
 
 /**
  * Reports the name of an entry that any process makes, removes, or touches. Undefined means any
- * entry. Polls every ten seconds if the system can't watch the folder.
+ * entry, and is reported every ten seconds if the system can't watch the folder.
  */
 export function watchFolder(path: string, onChange: (name: string | undefined) => void): Disposable {
   let watcher: FSWatcher | undefined;

@@ -7,15 +7,16 @@ export interface TokenSource {
   /** Undefined if a user must sign in. */
   get(signal?: AbortSignal): Promise<string | undefined>;
   /**
-   * Replaces the token after a 401. Undefined if a user must sign in. Throws `tokenCommand` if the
-   * command fails, or prints the rejected token again.
+   * Returns the token to use after a 401: one that was stored meanwhile, or a new one from the
+   * token command. Undefined if a user must sign in. Throws `tokenCommand` if the command fails, or
+   * prints the rejected token again.
    */
   refresh(rejected: string, signal?: AbortSignal): Promise<string | undefined>;
 }
 
 /** Each origin and organization has its own token, so that no token reaches another origin. */
 export function tokenKey(origin: string, organizationId: string): string {
-  // An ID with a colon could look like a port and an ID, so it is encoded.
+  // An organization ID with a colon could look like a port and an ID, so it is encoded.
   const isPlain = !organizationId.includes(':');
   return `token:${origin}:${isPlain ? organizationId : `:${encodeURIComponent(organizationId)}`}`;
 }

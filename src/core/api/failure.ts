@@ -7,7 +7,7 @@ import { parseHttpDate, parseRetryAfter } from './retry.ts';
 /** `storage` is the server of a presigned URL. */
 type Sender = 'service' | 'storage';
 
-/** docs/api.md, section 7, defines the mapping. */
+/** Turns a response into an error (docs/api.md, section 7). */
 export async function replyFailure(
   response: http.IncomingMessage,
   url: URL,

@@ -23,7 +23,10 @@ export async function readStart(response: http.IncomingMessage): Promise<string>
 const charset = /\bcharset\s*=\s*["']?([\w.:-]+)/i;
 const metaCharset = /<meta\s[^>]{0,500}?\bcharset\s*=\s*["']?([\w.:-]+)/i;
 
-/** Ignores values that storage replays from an upload, such as `aws-chunked` or a charset. */
+/**
+ * Ignores other values of `Content-Encoding`: storage replays them from an upload, such as
+ * `aws-chunked` or a charset.
+ */
 const compression = /(?:^|[\s,])((?:x-)?(?:gzip|deflate|br|zstd|compress))(?=[\s,]|$)/i;
 
 /**

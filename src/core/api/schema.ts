@@ -34,7 +34,7 @@ export const notificationSchema = z.strictObject({
 export const dispatchResponseSchema = z.object({ workflow_run_id: identifierSchema });
 export const runRequestSchema = z.strictObject({ workflow_run_id: identifierSchema });
 
-/** Decisions depend on these words, so they are kept even if a password is part of one. */
+/** The code compares these words, so they are kept even if a password is part of one. */
 const known = new Set(['RUNNING', 'EXITED', 'SUCCESS', 'ABORTED', 'credit_limit_reached']);
 const progressSchema = z.looseObject({ scan_progress: z.object({ artifact_name: identifierSchema }) });
 

@@ -85,7 +85,7 @@ class Exchange {
       const response = await this.#response();
       try {
         const result = await read(response);
-        // A service that responds before it has the whole body hasn't accepted it.
+        // Throws after an early response: a server without the whole body hasn't accepted it.
         await Promise.race([this.#sending, this.#untilEnded]);
         return result;
       } finally {
@@ -112,7 +112,8 @@ class Exchange {
         this.#hasReply = true;
         resolve(response);
       });
-      // Errors after the response surface on the response. This listener marks them as handled.
+      // Errors that follow the response are reported by the response. This listener marks them as
+      // handled.
       outgoing.on('error', reject);
     });
     if (expectsContinue === true) {

@@ -4,7 +4,7 @@ import { isFinal, keptArtifacts, roleOf, type Run } from '../run/state/run.ts';
 
 /** `true` means that the continuation is allowed (docs/api.md, sections 2.7 and 2.8). */
 export function continuationsOf(run: Run): ReadonlyMap<Continuation, true | NoContinuation> {
-  // An imported run may have an ID, but doesn't name its service.
+  // An imported run may have a run ID, but doesn't name its service.
   if (!isFinal(run) || run.state === 'imported' || run.runId === undefined) return new Map();
   const exit = 'exit' in run ? run.exit : undefined;
   return workflows[run.workflow].continuations({

@@ -71,7 +71,10 @@ export class FindingStore implements Disposable {
   readonly #source: ShowSource;
   readonly #choices = new FolderChoices();
   #chosen: Chosen = { runIds: new Map() };
-  /** The keys are run IDs. A run that cannot be read stays, even if it isn't shown or compared. */
+  /**
+   * The keys are the runs' local IDs. A run that cannot be read stays, even if it isn't shown or
+   * compared.
+   */
   #views: ReadonlyMap<string, RunView> = new Map();
   #comparison: RunView | undefined;
   #shown: readonly ShownRun[] = [];
@@ -300,8 +303,8 @@ export class FindingStore implements Disposable {
 
   /**
    * The comparison ends at the next `show` or `clear`, and when a newer run replaces this one or
-   * either run is removed. Throws the signal's reason, or why a run cannot be read, with its ID as
-   * `subject`.
+   * either run is removed. Throws the signal's reason, or why a run cannot be read, with its local
+   * ID as `subject`.
    */
   async showComparison(run: Run, baseline: Run, signal?: AbortSignal): Promise<void> {
     const read: RunView[] = [];

@@ -73,7 +73,7 @@ export function savedFindings({ folder, storage }: SavedFolder, deps: Deps): Too
       const { runs, folders } = await readHere();
       const chosen = new FolderChoices().runsToShow(runs, (each) => folders.has(each));
       const loaded = await load([...new Set(chosen.values())].filter((run) => run !== undefined));
-      // Only the books of this machine count, not the shared folder.
+      // Only this machine's decisions count, so the shared folder isn't read.
       const pathsFor = (each: string) => triagePathsOf(each, join(storage, 'triage'), false);
       const triage = new TriageStore({ ...deps, calls, pathsFor });
       await triage.load(foldersOfRuns(runs));

@@ -168,7 +168,7 @@ export async function listFindings(
     .sort((one, other) => severityRank(one.finding.severity) - severityRank(other.finding.severity));
   const located = await locate(listed.slice(offset, offset + limit));
   const answer = {
-    // An empty `findings` may mean that a run found nothing, or that it could not be read.
+    // If `findings` is empty, this tells whether a run found nothing or could not be read.
     runs: runs.map(({ run, failure, shown, savedAt }) => ({
       run: run.id,
       state: run.state,
