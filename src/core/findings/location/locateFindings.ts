@@ -40,7 +40,7 @@ export function locatedAsUploaded(uploaded: UploadedFile): LocatedFile {
 export interface Located {
   /** In a folder that has been read, a location has no entry if its file was never found. */
   readonly locations: ReadonlyMap<Location, ShownLocation>;
-  /** Some files in these folders could not be read, so their locations may be out of date. */
+  /** Some files in these folders have not been read, so their locations may be out of date. */
   readonly unread: ReadonlySet<string>;
   /** These folders don't exist, but a share may be mounted later. */
   readonly missing: ReadonlySet<string>;

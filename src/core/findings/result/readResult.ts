@@ -47,7 +47,7 @@ export function createMemory(): ResultMemory {
   return { unsaved: new Map(), failed: new Map() };
 }
 
-/** Throws the signal's reason, or why the file cannot be read. */
+/** Throws the signal's reason, or an error that says why the file can't be read. */
 export async function readResult(run: Run, source: ResultSource, signal?: AbortSignal): Promise<RunResult> {
   const saved = await savedResult(run, source);
   if (saved !== undefined && (await isCurrent(saved.head, run, source))) return saved;

@@ -11,7 +11,7 @@ const retryMs = 10;
  */
 const staleMs = 10_000;
 
-/** Calls of this process for the same lock queue here instead of on the disk. */
+/** If several calls of this process want the same lock, they wait here, not on the disk. */
 const queues = new Map<string, Promise<unknown>>();
 
 class LostLock extends Error {}

@@ -10,8 +10,9 @@ export interface IgnoreSettings {
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
   /**
-   * Git may or may not read these files. A conditional include names them, the repository's
-   * configuration replaces them, or they are candidates for a path in the folder of Git's programs.
+   * Git may not read these files, but their rules apply here, too. A conditional include names them,
+   * the repository's configuration overrides them, or they are candidates for a path in the folder
+   * of Git's programs.
    */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
