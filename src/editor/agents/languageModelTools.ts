@@ -31,7 +31,7 @@ interface ToolDeps {
 type Tool = vscode.LanguageModelTool<object>;
 
 export function createTools({ runs, findings, branch, clock }: ToolDeps): ReadonlyMap<string, Tool> {
-  /** Waits, so that a model isn't told that there are no findings while they are being read. */
+  /** Waits, so that a model doesn't get an empty list while findings are being read. */
   const whenRead = async (): Promise<void> => {
     if (findings.reading().length === 0) return;
     try {

@@ -10,9 +10,9 @@ export interface IgnoreSettings {
   readonly composeNames: boolean;
   readonly excludesFile: string | undefined;
   /**
-   * Git may not read these files, but their rules apply here, too. A conditional include names them,
-   * the repository's configuration overrides them, or they are candidates for a path in the folder
-   * of Git's programs.
+   * Git may not read these files, but their rules apply here, too. A conditional include names
+   * them, the repository's configuration overrides them, or they are candidates for a path in the
+   * folder of Git's programs.
    */
   readonly possibleExcludesFiles: readonly string[];
   readonly infoExclude: string | undefined;
