@@ -160,7 +160,7 @@ function membersOf(value: unknown, depth = 0): string {
 const reasons = ['Message', 'Details', 'AuthenticationErrorDetail'];
 const references = ['HeaderName', 'HeadersNotSigned', 'QueryParameterName'];
 
-/** Prefers the title of HTML, then the reasons in XML of object storage, to all text. */
+/** Returns the title of HTML, or else the reasons in object storage's XML, or else all text. */
 function fromMarkup(body: string, secrets: readonly string[]): string {
   const title = element('title', body);
   if (title !== undefined) return title;

@@ -233,7 +233,7 @@ function isGitLabOwner(word: string): boolean {
   return word.length <= 254 && /^(?:@@?[\w.-]+(?:\/[\w.-]+)*|[\w.+%-]+@[\w.-]+)$/.test(word);
 }
 
-/** Neither format has character sets: `[id]` is the name of a folder. */
+/** Brackets have no meaning here, because `[id]` is usually the name of a folder. */
 function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefined {
   if (glob.length > maxGlobLength) return undefined;
   const plain = glob.replace(/\\[^]|[[\]]/g, (text) => (text.length === 1 ? `\\${text}` : text));

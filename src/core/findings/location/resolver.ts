@@ -18,9 +18,9 @@ import {
  * Turns reported paths into files. A path is searched for among the uploaded files or, if these are
  * unknown, on the disk: (1) as it is, without its target's name or number, or below a base on
  * another machine; (2) among uploaded files, without the first segments that all reported paths
- * share; (3) by its end of at least two segments. (2) must find a file for every path, and comes
- * first if (1) does not. If no file is found, a user's mapping may lead to one. A path that fits
- * several files equally well is ambiguous.
+ * share; (3) by its end of at least two segments. (2) counts only if it finds a file for every
+ * path, and then comes before (1), unless (1) also finds one for every path. If no file is found,
+ * a user's mapping may lead to one. A path that fits several files equally well is ambiguous.
  */
 
 /** Says where a location is in the upload, independent of the files on this machine. */
@@ -52,8 +52,8 @@ interface Match {
 }
 
 /**
- * Returns the match of the earliest step. If several have it, returns the only one whose target the
- * first segment of the path names.
+ * Returns the match of the earliest step. If several matches have that step, returns the only one
+ * whose target is named by the first segment of the path.
  */
 function bestOf<T extends Match>(text: string, found: readonly T[]): T | undefined {
   const earliest = Math.min(...found.map(({ step }) => step));

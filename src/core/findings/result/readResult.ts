@@ -127,7 +127,8 @@ export async function isCurrent(head: ResultHead, run: Run, source: ResultSource
     if (first.id === known.id) {
       const now = await savedHead(first, source);
       if (now?.inputs !== known.inputs || now.fileStamp !== (await stampIfThere(first, source))) return false;
-      // A removed run changes nothing: its findings are in the result.
+      // An older candidate means that the known run was removed. This result already has its
+      // findings.
     } else if (first.createdAt >= known.createdAt) return false;
   }
   return true;
