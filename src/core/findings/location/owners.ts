@@ -62,13 +62,13 @@ export async function findOwners(files: ReadonlySet<string>): Promise<FoundOwner
     if (found === undefined || found === 'unknown') continue;
     const { file, target, format } = found;
     try {
-      const end = performance.now() + maxMs;
+      const step = limitTime();
       const text = readRegularFile(target, { maxBytes, followLink: false })?.toString('utf8') ?? '';
       const { sections, skipped } = parseOwners(text, format ?? formatOf(text));
-      for (const each of inRepository) {
-        if (performance.now() > end) throw new AssessmentError('noAnswer', { subject: file });
-        owners.set(each, ownersOf(pathInside(repository.root, each) ?? '', sections));
-      }
+      const known = inRepository.map(
+        (each) => [each, ownersOf(pathInside(repository.root, each) ?? '', sections, step)] as const,
+      );
+      for (const [each, ofFile] of known) owners.set(each, ofFile);
       if (skipped.length > 0) ownersGaps.push({ file, lines: skipped });
     } catch (error) {
       asUnknown(error);
@@ -126,8 +126,18 @@ function formatOf(text: string): OwnersFormat {
 const maxBytes = 3 * 1024 * 1024;
 const maxGlobLength = 4096;
 const maxOwnersOfLine = 100;
-/** Limits the time for all files of a repository. */
 const maxMs = 2_000;
+const stepsInOneLook = 500;
+
+function limitTime(): () => void {
+  const end = performance.now() + maxMs;
+  let steps = 0;
+  return () => {
+    steps += 1;
+    if (steps % stepsInOneLook === 0 && performance.now() > end)
+      throw new AssessmentError('noAnswer', { subject: 'CODEOWNERS' });
+  };
+}
 
 interface OwnerRule {
   readonly path: PathPattern;
@@ -244,9 +254,16 @@ function toPattern(glob: string, reachesBelow: boolean): OwnerPattern | undefine
 }
 
 /** `path` is relative to the repository, with `/`. */
-export function ownersOf(path: string, sections: CodeOwners['sections']): readonly string[] {
+export function ownersOf(
+  path: string,
+  sections: CodeOwners['sections'],
+  step: () => void = () => undefined,
+): readonly string[] {
   const names = toGitBytes(path).split('/');
-  const isMatch = (rule: OwnerRule): boolean => matches(rule, names);
+  const isMatch = (rule: OwnerRule): boolean => {
+    step();
+    return matches(rule, names);
+  };
   const found = sections.map((rules) => {
     const isExcluded = rules.some((rule) => rule.isExclusion && isMatch(rule));
     return isExcluded ? undefined : rules.findLast((rule) => !rule.isExclusion && isMatch(rule));
