@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { clip, visibleLine } from '../../core/visibleText.ts';
-import { readTargetFile, type TargetProblem } from '../../core/workflows/targetFile.ts';
+import type { TargetProblem } from '../../core/workflows/targetFile.ts';
 import { formatBytes, formatNumber } from '../formats.ts';
 import { showWarning } from '../showMessage.ts';
-import { targetFileSelector } from './targetFiles.ts';
+import { readDocument, targetFileSelector } from './targetFiles.ts';
 
 const t = vscode.l10n.t;
 
@@ -78,7 +78,7 @@ export class TargetDiagnostics {
 }
 
 function problemsOf(document: vscode.TextDocument): readonly TargetProblem[] {
-  const read = readTargetFile(document.getText());
+  const read = readDocument(document);
   return 'problems' in read ? read.problems : [];
 }
 

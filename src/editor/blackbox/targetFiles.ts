@@ -55,6 +55,21 @@ function searchExcludes(): string {
   return `{${globs.join(',')}}`;
 }
 
+/** Diagnostics, lenses, and quick fixes read the same document, so each version is parsed once. */
+const readings = new WeakMap<
+  vscode.TextDocument,
+  { readonly version: number; readonly read: ReturnType<typeof readTargetFile> }
+>();
+
+export function readDocument(document: vscode.TextDocument): ReturnType<typeof readTargetFile> {
+  const { version } = document;
+  const known = readings.get(document);
+  if (known?.version === version) return known.read;
+  const read = readTargetFile(document.getText());
+  readings.set(document, { version, read });
+  return read;
+}
+
 export async function readSaved(
   uri: vscode.Uri,
   diagnostics: { refuse(document: vscode.TextDocument, problems: readonly TargetProblem[]): void },

@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import type { HostSecrets } from '../../core/api/boundedSecrets.ts';
 import { AssessmentError } from '../../core/errors.ts';
 import type { PasswordStore } from '../../core/workflows/passwordStore.ts';
-import { readTargetFile, type TargetFile } from '../../core/workflows/targetFile.ts';
+import type { TargetFile } from '../../core/workflows/targetFile.ts';
 import { currentDestination } from '../account/accounts.ts';
 import { formatNumber } from '../formats.ts';
 import { loginsOfFile } from './passwords.ts';
-import { isUsableTargetFile, requestsOf, targetFileSelector } from './targetFiles.ts';
+import { isUsableTargetFile, readDocument, requestsOf, targetFileSelector } from './targetFiles.ts';
 
 const t = vscode.l10n.t;
 
@@ -46,7 +46,7 @@ class PasswordsLens extends vscode.CodeLens {
 
 function lensesOf(document: vscode.TextDocument): vscode.CodeLens[] {
   if (!isUsableTargetFile(document.uri)) return [];
-  const read = readTargetFile(document.getText());
+  const read = readDocument(document);
   const file = 'file' in read ? read.file : undefined;
   const lens = (title: string, command: string): vscode.CodeLens =>
     new vscode.CodeLens(firstLine, { title, command, arguments: [document.uri] });
