@@ -1,5 +1,4 @@
 import { type PairState, readScanProgress } from '../features/scanProgress.ts';
-import { asUnknown } from '../errors.ts';
 import { isFinal, isUnsent, type Run, runIdOf } from '../run/state/run.ts';
 import { type ApplicationInput, sharedInput } from '../workflows/blackboxInput.ts';
 import type { Perspective } from '../workflows/perspectives.ts';
@@ -35,7 +34,7 @@ export async function readConfirmations(name: string, source: Source): Promise<r
     const { feature_name: feature, perspective } = pair;
     // All findings count, whatever pair they name: the run assessed only this pair (docs/api.md,
     // section 2.7, rule 3). An unreadable run must not hide the others.
-    const reported = hasFindings(run) ? await source.read(run).catch(asUnknown) : undefined;
+    const reported = hasFindings(run) ? await source.read(run).catch(() => undefined) : undefined;
     const progress = await readScanProgress(run, source.runs.folderOf(run.id), source.workerFile);
     const result = resultOf(run, reported?.findings, progress.stateOf(feature, perspective));
     return [{ run, feature, perspective, result, found: reported?.findings ?? [] }];

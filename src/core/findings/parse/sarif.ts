@@ -200,7 +200,9 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   const ids = Object.keys(bases).slice(0, maxBases);
   const prefixes = new Map<unknown, string>(ids.map((id) => [id, prefixOf(objectAt(bases, id), bases)]));
   const toPath = ({ uri, uriBaseId }: JsonObject): string | undefined =>
-    isUri(uri) ? decoded(`${isAbsolute(uri) ? '' : (prefixes.get(uriBaseId) ?? '')}${uri}`) : undefined;
+    typeof uri === 'string'
+      ? decoded(`${isAbsolute(uri) ? '' : (prefixes.get(uriBaseId) ?? '')}${uri}`)
+      : undefined;
   // Each path is read once: many locations may name one artifact.
   const paths = listAt(run, 'artifacts').map((artifact) => toPath(objectAt(artifact, 'location')));
   return (location) => {
@@ -210,8 +212,9 @@ function createArtifactFinder(run: JsonObject): (location: unknown) => unknown {
   };
 }
 
+/** A text over the limit of paths stays as it is, so that it is refused and not cut. */
 function decoded(uri: string): string {
-  if (isWebAddress(uri) || !/%[0-9a-f]{2}/i.test(uri)) return uri;
+  if (uri.length > MAX_PATH || isWebAddress(uri) || !/%[0-9a-f]{2}/i.test(uri)) return uri;
   try {
     return decodeURIComponent(uri);
   } catch (error) {
@@ -229,18 +232,13 @@ function prefixOf(base: JsonObject, bases: JsonObject): string {
   let prefix = '';
   for (let count = 0; count < maxNesting && prefix.length <= MAX_PATH; count += 1) {
     const { uri, uriBaseId } = base;
-    const text = isUri(uri) ? uri.replace(/[^/]$/, '$&/') : '';
+    const text = typeof uri === 'string' ? uri.slice(0, MAX_PATH + 1).replace(/[^/]$/, '$&/') : '';
     if (isWebAddress(text)) break;
     if (isAbsolute(text)) return `${text}./${prefix}`;
     prefix = `${text}${prefix}`;
     base = objectAt(bases, String(uriBaseId));
   }
   return prefix;
-}
-
-/** A longer URI is ignored, not cut, because its start may be the path of another file. */
-function isUri(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_PATH;
 }
 
 function isAbsolute(uri: string): boolean {

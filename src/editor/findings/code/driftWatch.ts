@@ -42,21 +42,31 @@ function openFiles(): ReadonlySet<string> {
 
 function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposable {
   const edited = new Set<string>();
-  let edits = 0;
+  let editedAt = 0;
+  let isWaiting = false;
+  let isDisposed = false;
   const locateAfterRest = async (): Promise<void> => {
-    edits += 1;
-    const latest = edits;
-    await clock.sleep(restMs);
-    if (edits !== latest) return;
-    const files = new Set(edited);
-    edited.clear();
-    branch.reread(files);
-    await findings.locateAgain(files);
+    try {
+      // Files that are edited while others are located wait for the next turn.
+      while (edited.size > 0) {
+        for (let leftMs = restMs; leftMs > 0; leftMs = editedAt + restMs - clock.monotonic())
+          await clock.sleep(leftMs);
+        if (isDisposed) return;
+        const files = new Set(edited);
+        edited.clear();
+        branch.reread(files);
+        await findings.locateAgain(files);
+      }
+    } finally {
+      isWaiting = false;
+    }
   };
   const gather = ({ uri }: vscode.TextDocument): void => {
     if (uri.scheme !== 'file') return;
     edited.add(uri.fsPath);
-    inBackground(locateAfterRest(), log);
+    editedAt = clock.monotonic();
+    if (!isWaiting) inBackground(locateAfterRest(), log);
+    isWaiting = true;
   };
   return vscode.Disposable.from(
     // An event without changes counts, too: the document may have been saved.
@@ -66,7 +76,7 @@ function watchDocuments({ findings, branch, clock, log }: Deps): vscode.Disposab
     vscode.workspace.onDidOpenTextDocument((document) => {
       if (document.isDirty) gather(document);
     }),
-    { dispose: () => (edits += 1) },
+    { dispose: () => (isDisposed = true) },
   );
 }
 

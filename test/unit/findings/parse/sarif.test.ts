@@ -103,6 +103,12 @@ describe('F173 the path of a SARIF location', () => {
     ['without percent escapes', { uri: 'src/a%20b%E6%B3%A8.c' }, {}, 'src/a b注.c'],
     ['with a percent sign', { uri: 'src/100%.c' }, {}, 'src/100%.c'],
     ['none if the URI is too long', { uri: 'src/%61.c'.repeat(500) }, {}, undefined],
+    [
+      'none if its base is too long',
+      inSrc,
+      { ...nested, SRC: { ...nested.SRC, uri: '%61/'.repeat(1_500) } },
+      undefined,
+    ],
   ] as const)
     test(`is ${name}`, () => assert.equal(pathOf(location, { artifacts, originalUriBaseIds }), path));
 

@@ -35,10 +35,11 @@ await testBlocks(import.meta.filename, {
     prepare: async (after) => {
       const root = await scratchFolder({ after }, []);
       execFileSync('git', ['init', '--quiet', root]);
-      const line = `/**/${'*a'.repeat(20)}/**/${'*a'.repeat(20)}b @x\n`;
+      // One file alone takes longer than the worker may.
+      const line = `**/*${'a'.repeat(120)}b* @x\n`;
       const text = `* @last\n${line.repeat(Math.floor((3 << 20) / line.length) - 1)}`;
       await writeFile(join(root, 'CODEOWNERS'), text);
-      const deep = Array<string>(20).fill('a'.repeat(60)).join('/');
+      const deep = Array<string>(12).fill('a'.repeat(255)).join('/');
       await mkdir(join(root, deep), { recursive: true });
       const files = Array.from({ length: 100 }, (_, at) => `${deep}/${String(at)}`);
       for (const file of files) await writeFile(join(root, file), 'code');
