@@ -68,7 +68,8 @@ export async function start(context: vscode.ExtensionContext, surfaces: Surfaces
   const secretWorkerFile = dist('secretWorker.cjs');
   const workers = { workerFile: dist('archiveWorker.cjs'), parseWorkerFile, secretWorkerFile };
 
-  // The tracker uploads, starts, watches, and downloads, with accounts and journals.
+  // The tracker uploads source, starts and watches runs, and downloads their results. It needs the
+  // journals and accounts below.
   const runs = new RunStore(storage('runs'), basics);
   const notes = new RunNotes(globalState, basics);
   const secrets = new BoundedSecrets(context.secrets, basics);

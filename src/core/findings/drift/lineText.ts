@@ -13,7 +13,7 @@ export interface CodeLines {
 
 const maxComparisons = 1_000_000;
 
-/** A text that repeats itself would otherwise take the square of its length. */
+/** In a repetitive text, a search would otherwise take time quadratic in its length. */
 const maxComparisonsPerCharacter = 10;
 /** Most candidates differ within this number of characters. */
 const maxHeadLength = 200;

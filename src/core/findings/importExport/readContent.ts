@@ -37,7 +37,7 @@ const timestamp = z.int().check(z.minimum(0), z.maximum(8.64e15));
 
 const maxLine = 65_536;
 
-/** A bundle doesn't name the service's URL, an organization, or a folder of a machine. */
+/** A bundle doesn't contain the service's URL, the organization, or the folders' local paths. */
 const runFactsSchema = z.object({
   runId: z.optional(identifierSchema),
   workflow: z.enum(workflowIds),

@@ -30,7 +30,7 @@ export interface TrendRow {
   readonly review: number;
 }
 
-/** The findings lack titles, summaries, and locations, since a trend has many runs. */
+/** The findings have no IDs, texts, CWEs, or locations, since a trend has many runs. */
 interface TracedRun {
   readonly run: Run;
   readonly limitations: readonly Limitation[];
