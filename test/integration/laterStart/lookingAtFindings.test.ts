@@ -182,21 +182,43 @@ describe('messages about findings and runs', () => {
     return { drawn, filtering, tree: tree! };
   };
 
-  it('change when other folders are open', () => {
+  const openFolders = () => {
     const opened = new vscode.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
     const former = Object.getOwnPropertyDescriptors(vscode.workspace);
     afterTest(() => Object.defineProperties(vscode.workspace, former));
     const define = (name: string, value: unknown): object =>
       Object.defineProperty(vscode.workspace, name, { value, configurable: true });
     define('onDidChangeWorkspaceFolders', opened.event);
-    define('workspaceFolders', []);
+    return (...folders: readonly string[]): void => {
+      const opening = folders.map((each, index) => ({ uri: vscode.Uri.file(each), name: '', index }));
+      define('workspaceFolders', opening);
+      opened.fire({ added: [], removed: [] });
+    };
+  };
+  const statesIn = (calls: readonly (readonly unknown[])[]): unknown[] =>
+    calls.filter(([key]) => key === 'whitebox.findingsView').map(([, value]) => value);
+
+  it('change when other folders are open', () => {
+    const open = openFolders();
+    open();
     const set = recordCommand('setContext');
     show(storeOfFindings(), runOf.running);
-    const uri = vscode.Uri.file(runOf.running.targets[0]?.folder ?? '');
-    define('workspaceFolders', [{ uri, name: '', index: 0 }]);
-    opened.fire({ added: [], removed: [] });
-    const states = set.calls.filter(([key]) => key === 'whitebox.findingsView').map(([, value]) => value);
-    assert.deepEqual(states, ['none', 'running']);
+    open(runOf.running.targets[0]?.folder ?? '');
+    assert.deepEqual(statesIn(set.calls), ['none', 'running']);
+  });
+
+  it('F155 are never said to be none while VS Code has not read the rows of new findings', () => {
+    const open = openFolders();
+    const set = recordCommand('setContext');
+    const all: ShownFinding[] = [];
+    let runs: readonly ShownRun[] = [];
+    const { drawn, tree } = show(storeOfFindings(all, { shownRuns: () => runs }), runOf.running);
+    drawn.visible = true;
+    all.push(invent({ at: { path: 'a.js' } }));
+    runs = [{ run: runOf.succeeded, shown: all }];
+    open(runOf.running.targets[0]?.folder ?? '');
+    void tree.getChildren();
+    assert.deepEqual(statesIn(set.calls), ['none', 'shown']);
   });
 
   it('are drawn with the rows: message and badge of a visible view change when VS Code reads its rows', async () => {

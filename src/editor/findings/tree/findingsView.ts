@@ -51,6 +51,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   const { findings, runs, filtering } = deps;
   const changes = new vscode.EventEmitter<undefined>();
   let filtered = readFiltered(deps);
+  let drawnRuns = findings.shownRuns();
   const roots = (): readonly OutlineNode[] => {
     const grouping = findings.comparison() === undefined ? filtering.grouping : 'verdict';
     const nodes = rootNodes(filtered.passing, grouping);
@@ -77,6 +78,7 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
   };
   const draw = (): void => {
     filtered = readFiltered(deps);
+    drawnRuns = findings.shownRuns();
     describe();
   };
   const render = (): void => {
@@ -84,14 +86,16 @@ export function showFindings(lazy: LazyView<OutlineNode>, deps: FindingsViewDeps
     if (!lazy.view.visible) draw();
     changes.fire(undefined);
   };
+  // With findings that are not drawn yet, a run would seem to have none.
+  const update = (): void => (drawnRuns === findings.shownRuns() ? describe() : render());
   render();
   return vscode.Disposable.from(
     changes,
     filtering.onDidChange(render),
     deps.triage.onDidChange(render),
     deps.displayed.onDidChange(render),
-    runs.onDidChange(describe),
-    vscode.workspace.onDidChangeWorkspaceFolders(describe),
+    runs.onDidChange(update),
+    vscode.workspace.onDidChangeWorkspaceFolders(update),
   );
 }
 
